@@ -44,7 +44,8 @@ evaluate: %s
 `
 
 // Thresholds and calibration never use the cases that score them: changing the labels of held-out
-// cases changes neither them nor the predictions; changing those of training cases does.
+// cases changes neither thresholds and calibration nor the predictions. Changing the labels of
+// training cases does.
 func TestAdjustmentsDoNotSeeWhatScoresThem(t *testing.T) {
 	fits := func(train, test string) (out []*record.Fit) {
 		_, lines := journalled(t, fmt.Sprintf(adjusted, train, test, "platt", "test"))

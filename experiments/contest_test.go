@@ -24,8 +24,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// written writes cases of crabs to a file, so that a plain run can repeat what nested
-// cross-validation does inside.
+// written writes cases of crabs to a file, so that a plain run can repeat the inner runs of nested
+// cross-validation.
 func written(t *testing.T, ds *data.Data, rows []int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -46,9 +46,9 @@ func written(t *testing.T, ds *data.Data, rows []int) string {
 	return name
 }
 
-// The inner scores equal those of a run on the outer training set alone, and the outer ones those
-// of the winner in plain cross-validation over the same folds. Leave-one-out is used because its
-// folds involve no random choice.
+// The inner scores equal the scores of a run on the outer training set alone. The outer scores
+// equal the scores of the winner in plain cross-validation over the same folds. Leave-one-out is
+// used because its folds involve no random choice.
 func TestNestedIsSelectionThenCrossValidation(t *testing.T) {
 	const model = "model: {kernel: [se, linear], likelihood: [probit, logit], inference: laplace}\ntune: {method: bfgs, restarts: 1}\n"
 	const source = "data: {dataset: crabs, preprocess: standardize, subsample: 24}\n"

@@ -25,9 +25,8 @@ model:
   inference: laplace
 `
 
-// At fixed hyperparameters the score over inner folds equals that of evaluating the same
-// hyperparameters on the same folds. Leave-one-out is used because its folds involve no random
-// choice.
+// At fixed hyperparameters the score over inner folds equals the score of an evaluation on the same
+// folds. Leave-one-out is used because its folds involve no random choice.
 func TestCrossValidatedObjectiveIsTheScore(t *testing.T) {
 	regression := strings.NewReplacer("crabs", "housing", "probit", "{gaussian: {noise: 0.3}}", "laplace", "exact").Replace(small)
 	for _, c := range []struct {

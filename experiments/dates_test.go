@@ -41,7 +41,8 @@ func TestPartsOfDates(t *testing.T) {
 	}
 }
 
-// heldOutLoss has the held-out log loss of a model of a table whose columns mean what the data section says.
+// heldOutLoss returns the held-out log loss of a model of a table, with the meanings of columns in
+// the data section.
 func heldOutLoss(t *testing.T, name, table string) func(meaning string) float64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

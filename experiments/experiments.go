@@ -11,8 +11,8 @@
 // arrays to probabilities without a file. The other packages in this folder are for the command
 // only. Package record, outside of it, has the plain data of a run folder.
 //
-// A program with components of its own runs its experiments with Run, and takes Fit, Predict and
-// Serve for what gpc-tune fit, predict and serve-model do: the command does not have the
+// A program that registers components runs its experiments with Run. It calls Fit, Predict and
+// Serve instead of gpc-tune fit, predict and serve-model, because the command does not have the
 // components.
 package experiments
 
@@ -62,7 +62,7 @@ func (p *Plan) Memory() (most int64) {
 	return most
 }
 
-// Problems are all mistakes of a file, each with its position.
+// Problems lists all mistakes of a file, each with its position.
 type Problems = spec.Problems
 
 // Problem is one mistake in a file: its position, what was expected, and how to correct it.
@@ -83,7 +83,7 @@ var (
 
 // Load reads a configuration file, or a bundled one as gallery:NAME, and its data, and makes the
 // plan. settings are assignments path=value applied to the file first. The error is Problems, or
-// that of ctx.
+// the error of ctx.
 func Load(ctx context.Context, path string, settings ...string) (*Plan, error) {
 	return planned(plan.Load(ctx, path, settings))
 }
@@ -100,15 +100,15 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// Run runs what is missing of a plan in the run folder dir, and writes the results there. The
+// Run runs the missing jobs of a plan in the run folder dir, and writes the results there. The
 // report covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
 	return run.Run(ctx, p.of, dir, o)
 }
 
-// Search searches the function in the run folder dir, and goes on with what is on record there. x
-// is its best point, in natural units, and value its value there. If the search ended early with an
-// error, they are the best so far. What gpc-tune report prints of the folder is all that was found.
+// Search searches the function in the run folder dir, and continues the search recorded there. x is
+// its best point, in natural units, and value its value there. If the search ended early with an
+// error, they are the best so far. gpc-tune report prints all findings from the folder.
 func Search(ctx context.Context, dir string, f search.Function, o Options) (x []float64, value float64, err error) {
 	p, err := plan.Searching(ctx, f)
 	if err != nil {
@@ -144,9 +144,9 @@ func Report(dir string) (*reports.Report, error) {
 // FitOptions of Fit. With Dir, finished jobs are taken from and kept in a run folder.
 type FitOptions = predict.FitOptions
 
-// Fit tunes on all of the training data, as Run does, and writes the best configuration, or that of
-// FitOptions.Configuration, to a model file. logEvidence is its log marginal likelihood in nats,
-// NaN where it has none. If it is stopped early, or fails, it writes no model.
+// Fit tunes on all of the training data, as Run does, and writes a configuration to a model file:
+// FitOptions.Configuration if it is set, else the best one. logEvidence is its log marginal
+// likelihood in nats, NaN where it has none. If it is stopped early, or fails, it writes no model.
 func Fit(
 	ctx context.Context, p *Plan, model string, o FitOptions,
 ) (logEvidence float64, s search.Summary, err error) {
@@ -159,10 +159,10 @@ func Fit(
 
 // Types of Predict and Serve.
 type (
-	// Deciding configures decisions: costs or a threshold in place of those of the model file.
+	// Deciding has costs or a threshold for decisions, which replace the ones of the model file.
 	Deciding = spec.Deciding
-	// Predicted is a table of predictions with a row per case. In JSON it is what gpc-tune predict
-	// prints.
+	// Predicted is a table of predictions with a row per case. Its JSON is the output of gpc-tune
+	// predict.
 	Predicted = predict.Predicted
 	// PredictedScore is a score of labelled cases, with its 95 % interval.
 	PredictedScore = predict.Score
@@ -184,10 +184,10 @@ func Predict(ctx context.Context, model, data string, o Deciding) (*Predicted, e
 
 // Serve serves the predictions of a model file as JSON to programs on this machine until ctx ends,
 // with the requests of gpc-tune serve-model. address is a loopback address and a port, such as
-// 127.0.0.1:8080; ready, unless it is nil, is called with the address in use, which tells the port
-// that the system has chosen for 0. Requests need the token, as "Authorization: Bearer TOKEN"; an
-// empty token answers every user of the machine. What fails on the way goes to the log; nil is the
-// standard one.
+// 127.0.0.1:8080; ready, unless it is nil, is called with the address in use: for port 0 it has the
+// port that the system has chosen. Requests need the token, as "Authorization: Bearer TOKEN"; an
+// empty token answers every user of the machine. Errors of requests go to the log; nil is the
+// standard log.
 func Serve(
 	ctx context.Context, model, address, token string, o Deciding, l *log.Logger, ready func(address string),
 ) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// half trains on the first half of the cases and tests the second, or what Spoil makes of it.
+// half trains on the first half of the cases and tests on the second, unless Spoil changes this.
 type half struct {
 	Spoil func(f *cv.Fold, labels []int)
 }
@@ -159,8 +159,8 @@ func (l late) Ask(s search.Space, done []record.Trial, seed uint64) []search.Pro
 	return l.Strategy.Ask(s, done, seed)
 }
 
-// TestHostileComponents: what other components of another program declare or do wrongly is an error
-// of Parse or Run, not a panic.
+// TestHostileComponents: wrong declarations or actions of another program's components are errors
+// of Parse or Run, not panics.
 func TestHostileComponents(t *testing.T) {
 	defer func(k registry.Table[kernel.Kernel], p registry.Table[param.Prior], s registry.Table[search.Strategy],
 		v registry.Table[cv.Splitter], f []page.Format) {

@@ -44,9 +44,9 @@ func TestSurfacesAreDrawn(t *testing.T) {
 	}
 }
 
-// Targets are drawn with the probabilities beside them: over many points the number of +1 agrees
-// with the probabilities, and the residuals are uncorrelated with them, both within four standard
-// deviations.
+// Targets are drawn with the probabilities in the same row: over many points the number of +1
+// agrees with the probabilities, and the residuals are uncorrelated with them, both within four
+// standard deviations.
 func TestTargetsAreDrawn(t *testing.T) {
 	i := illustrated(t, "seed: 2\nillustrate: {targets: {inputs: {from: 0, to: 1000, points: 2000}}}\nmodel: {kernel: {se: {amplitude: 3}}, likelihood: logit}\n")[0]
 	f, p, targets := i.Column("f1"), i.Column("p1"), i.Column("t1")

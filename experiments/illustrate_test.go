@@ -25,8 +25,8 @@ func illustrated(t *testing.T, text string) []record.Illustration {
 	return plantest.Planned(t, text).Manifest.Illustrations
 }
 
-// The illustration prior shows what gpc-tune sample draws with the same seed, once for models that
-// differ only in parts that it does not show.
+// The illustration prior shows the draws of gpc-tune sample with the same seed. Models that differ
+// only in parts that are not shown have one illustration.
 func TestPriorsAreDrawn(t *testing.T) {
 	got := illustrated(t, "seed: 5\nillustrate: [prior, {prior: {inputs: {from: 0, to: 2, points: 11}, draws: 2}}]\n"+
 		"model: {kernel: [{se: {amplitude: 2, length_scale: 0.5}}, matern12], likelihood: [probit, logit], inference: [ep, laplace]}\n")
@@ -233,8 +233,8 @@ func TestPosteriorOfTwoValues(t *testing.T) {
 	} {
 		const r, side = 0.8, 800
 		i := posterior(t, "mean: [-0.5, -3], covariance: [[1, 0.8], [0.8, 1]], labels: [1, -1]", name, "ep")
-		// Midpoints of cells, some of which end at 0: exact up to rounding for smooth functions,
-		// otherwise to the square of the cell size.
+		// The integral uses midpoints of cells, and some cells end at 0. It is exact up to rounding
+		// for smooth functions, otherwise up to the square of the cell size.
 		h := 20.0 / side
 		var z, a, b, aa, ab, bb float64
 		for k := range side {
@@ -312,9 +312,8 @@ func TestFailuresAreShown(t *testing.T) {
 	}
 }
 
-// Averages over one Gaussian latent value equal those of a fine sum. Where all means are 0 the
-// class with the varying latent value is the most probable, and W has the eigenvalues 0, 1/3 and
-// 1/3.
+// Averages over one Gaussian latent value equal a fine sum. Where all means are 0 the class with
+// the varying latent value is the most probable, and W has the eigenvalues 0, 1/3 and 1/3.
 func TestSoftmaxIsIllustrated(t *testing.T) {
 	i := illustrated(t, "illustrate: {softmax: {deviations: [3, 0, 0], latent: {from: -2, to: 2, points: 5}}}\nmodel: {likelihood: softmax}\n")[0]
 	for k, m := range i.Column("f1") {

@@ -94,8 +94,9 @@ tune: {method: bfgs, restarts: 1}
 	}
 }
 
-// TestRechosenInputs: with rechoose the inducing inputs are selected again at the tuned hyperparameters, and the log
-// evidence before is that of the same search without it.
+// TestRechosenInputs: with rechoose the inducing inputs are selected again at the tuned
+// hyperparameters, and the log evidence before that equals the log evidence of the same search
+// without rechoose.
 func TestRechosenInputs(t *testing.T) {
 	const file = `
 data: {dataset: crabs, preprocess: standardize, subsample: 60}

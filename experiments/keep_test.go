@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 )
 
-// Fit, Predict and Serve keep a classifier from Go: what Predict and the server answer is what the
-// model file of Fit predicts.
+// Fit, Predict and Serve keep a classifier from Go: Predict and the server give the predictions of
+// the model file of Fit.
 func TestFitPredictAndServe(t *testing.T) {
 	p, err := Parse(t.Context(), ".", []byte("name: kept\ndata: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"+
 		"tune: none\n"))
@@ -90,8 +90,8 @@ func TestFitPredictAndServe(t *testing.T) {
 	}
 }
 
-// TestFitByLogEvidence: the classifier by log evidence is that of the largest, whatever the searches maximise. Here
-// leave-one-out prefers another model.
+// TestFitByLogEvidence: the classifier chosen by log evidence has the largest one, whatever the
+// searches maximise. Here leave-one-out prefers another model.
 func TestFitByLogEvidence(t *testing.T) {
 	const file = "name: by\ndata: {dataset: crabs, subsample: 40, preprocess: standardize}\n" +
 		"model: {kernel: [{se: {length_scale: {fixed: 0.5}}}, {se: {length_scale: {fixed: 40}}}, linear], likelihood: probit, " +

@@ -24,10 +24,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// pins are experiments of all kinds with the key of the plan and that of its last study or its
+// pins has experiments of all kinds, with the key of the plan and the key of its last study or
 // first illustration. They were computed by the version before keys had a type of their own, so
 // that its run folders can be resumed. A changed key makes every existing folder useless: see
-// keyForm. The keys are those of the first version of every component.
+// keyForm. The keys belong to the first version of every component.
 var pins = map[string]struct{ text, plan, study string }{
 	"restarts": {`{name: a, seed: 1, data: {dataset: crabs, preprocess: standardize}, model: {kernel: se, likelihood: probit, inference: laplace}, tune: {method: bfgs, restarts: 2}, evaluate: {kfold: {k: 3}}}`,
 		"58515c50cd185ddfd73f2c6797f1c097", "44967cf2df03c9f531f97a53758683e2"},

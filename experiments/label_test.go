@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// results.json says what is predicted, from what, and which columns are left out or suspect: of a
-// label that the file names or not, and of a numeric one.
+// results.json names the label, the inputs, and the columns that are left out or suspect. The label
+// is one that the file names, one that it does not name, or numeric.
 func TestResultsSayWhatIsPredicted(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.csv")

@@ -8,16 +8,17 @@ import (
 	"testing"
 )
 
-// TestMeasures: where the classes depend on a number that is written with a unit, with limits of detection, or as a
-// duration, its meaning gives nearly the held-out log loss of the true probabilities, and without the column, or with an
-// input for each of its texts, a model knows less.
+// TestMeasures: the classes depend on a number that is written with a unit, with limits of
+// detection, or as a duration. With the meaning of the column, the held-out log loss is near the
+// loss of the true probabilities. It is larger without the column, or with an input for each of its
+// texts.
 func TestMeasures(t *testing.T) {
 	for name, of := range map[string]struct {
 		text    func(v float64) string
 		meaning string
 	}{
 		"unit": {func(v float64) string {
-			if v > 1 { // as two sources of the table write it
+			if v > 1 { // two sources of the table write it in two ways
 				return fmt.Sprintf("%.3fkg", 70+10*v)
 			}
 			return fmt.Sprintf("%.0f g", 1000*(70+10*v))

@@ -79,7 +79,7 @@ func printing(program, keys string) string {
 }
 
 var (
-	// one case is among those of the other class
+	// one case lies among the cases of the other class
 	mislabelled = rows("x,c", 24, func(i int) string { return fmt.Sprintf("%d,%s", i+i/12*1000, class(i > 11 || i == 4)) })
 	paid        = rows("x,paid,c", 80, func(i int) string { return fmt.Sprintf("%d,%d,%s", i*i%17, i%2, class(i%2 == 1)) })
 	// almost equal cases in groups
@@ -282,8 +282,8 @@ var unfollowed = map[cause.Kind]string{
 	cause.Builds:         "a test has one build; reports has a test of the cause",
 }
 
-// Every remedy of the table is in the list of those that are followed, or it has a reason why it is
-// not; and nothing else is.
+// Every remedy of the table is in the list of followed remedies, or has a reason why it is not. The
+// list has no other remedies.
 func TestRemediesAreComplete(t *testing.T) {
 	listed := map[cause.Kind][]string{}
 	for _, f := range follow {
@@ -347,8 +347,8 @@ func (f followed) run(t *testing.T, file, folder string, o Options) *reports.Rep
 	return r
 }
 
-// found are the remedies of all causes of the kind in a report, or of those that are reasons to doubt
-// its answer, also if they are empty.
+// found returns the remedies, also empty ones, of all causes of the kind in a report. With doubts
+// it returns only remedies of causes that are reasons to doubt the answer.
 func (f followed) found(r *reports.Report, doubts bool) (remedies []string) {
 	what, _, _ := f.kind.Explanation()
 	for _, c := range slices.Concat(r.WarningCauses(), r.FailureCauses()) {

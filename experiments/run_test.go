@@ -202,9 +202,9 @@ func TestCsatoTable1(t *testing.T) {
 	}
 }
 
-// A traced path has the scores of the test set at each step; those at the end equal the scores of
-// the assessment, and nothing else changes. Paths of folds, and evaluations beyond the limit, are
-// not traced.
+// A traced path has the scores of the test set at each step; its last scores equal the scores of
+// the assessment, and all other results are unchanged. Paths of folds, and evaluations beyond the
+// limit, are not traced.
 func TestTracedScores(t *testing.T) {
 	text := "data: {dataset: pima, subsample: 40, preprocess: standardize}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, ep]}\nevaluate: {test: {}, kfold: {k: 2}}\n"
 	plain, traced := runs(t, text, "tune={method: bfgs, evaluations: 9}"), runs(t, text, "tune={method: bfgs, evaluations: 9, trace_scores: true}")
@@ -363,7 +363,7 @@ func TestWaysOfTuning(t *testing.T) {
 	}
 }
 
-// A point that cannot be evaluated is recorded with its reason and affects nothing else.
+// A point that cannot be evaluated is recorded with its reason and affects no other point.
 func TestAFailedPointIsOnRecord(t *testing.T) {
 	p := plantest.Planned(t, valid, "model.inference={ep: {max_iterations: 1}}", "tune={method: grid, grid: {amplitude: {values: [0.0001, 30]}}}")
 	r, summary, err := run.Run(t.Context(), p, t.TempDir(), run.Options{Warn: t.Logf})

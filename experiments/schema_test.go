@@ -157,8 +157,9 @@ func TestSchemaOfExperiments(t *testing.T) {
 	}
 }
 
-// Each value of the files in turn becomes an odd one: the schema accepts what the decoder accepts,
-// and rejects what the decoder rejects as of the wrong form or as an unknown key or name.
+// Each value of the files in turn becomes an odd one: the schema accepts every value that the
+// decoder accepts. It rejects every value that the decoder rejects for its form or as an unknown
+// key or name.
 func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	s := compiled(t, "experiment")
 	taken, refused := 0, 0
@@ -357,7 +358,8 @@ func TestSchemasOfOutputs(t *testing.T) {
 	}
 }
 
-// Every property of results.json has a description, and that of a number names its scale.
+// Every property of results.json has a description, and the description of a number names its
+// scale.
 func TestResultsAreDescribed(t *testing.T) {
 	var text bytes.Buffer
 	if err := catalogue.WriteSchema(&text, "results"); err != nil {

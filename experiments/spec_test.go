@@ -238,7 +238,7 @@ func TestSetChangesTheFile(t *testing.T) {
 }
 
 func TestGalleryIsValid(t *testing.T) {
-	digits := t.TempDir() // instead of those that may not be distributed
+	digits := t.TempDir() // replaces sets that may not be distributed
 	for name, text := range map[string]string{"usps_3v5": "x,y,label\n1,2,3\n2,1,5\n0,1,3\n", "usps_resampled": "x,y,label\n1,2,3\n2,1,5\n0,1,7\n"} {
 		for _, part := range []string{"_train", "_test"} {
 			if err := os.WriteFile(filepath.Join(digits, name+part+".csv.gz"), []byte(text), 0o666); err != nil {

@@ -83,8 +83,8 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestStarterTime: with much time there is the largest study, which lacks nothing, and with little the smallest, which
-// says what it lacks. Both are valid.
+// TestStarterTime: with much time init writes the largest study, which leaves out nothing. With
+// little time it writes the smallest one, which lists the parts left out. Both are valid.
 func TestStarterTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cases.csv")
 	var text strings.Builder

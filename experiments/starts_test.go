@@ -21,7 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// evaluations sums those of the trials of a configuration, preliminary or not.
+// evaluations sums the evaluations of the trials of a configuration, either the preliminary or the
+// other ones.
 func evaluations(c reports.Configuration, preliminary bool) (n int) {
 	for _, s := range c.Studies {
 		for _, t := range s.Trials {
@@ -34,8 +35,8 @@ func evaluations(c reports.Configuration, preliminary bool) (n int) {
 }
 
 // Methods that start at Laplace's optimum of the same training cases reach the best optimum that
-// they reach from all starts, after less than half of the evaluations. The preliminary trials are
-// those of the configuration with Laplace's method.
+// they reach from all starts, after less than half of the evaluations. The preliminary trials equal
+// the trials of the configuration with Laplace's method.
 func TestStartsAtLaplacesOptimum(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize, subsample: 60}
@@ -80,8 +81,9 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
-// Methods that are tuned first with some of the cases, by themselves or by Laplace's method, reach the best optimum
-// that they reach from all starts. Every training set has its own cases, and what a trial was of is in the tables.
+// Methods that are tuned first with some of the cases, by themselves or by Laplace's method, reach
+// the best optimum that they reach from all starts. Every training set has its own cases, and the
+// tables name the cases and the method of preliminary trials.
 func TestStartsAtOptimumOfSomeCases(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize}
@@ -113,8 +115,8 @@ evaluate: {kfold: {k: 2}}
 	}
 }
 
-// Comparators, which tune themselves, start from no cases, and neither do models of no more cases than asked for, with
-// a warning, or with nothing to tune.
+// Comparators, which tune themselves, have no start_cases. Models with nothing to tune have none
+// either, nor models with no more cases than requested, which have a warning.
 func TestStartsOfNoCases(t *testing.T) {
 	const text = `
 data: {dataset: crabs, preprocess: standardize}

@@ -15,7 +15,7 @@ var digits = flag.String("digits", "", "folder with usps_3v5_train.csv.gz, for w
 
 // The evidence of Laplace's method is a ridge in amplitude and length scale that falls by hundreds
 // of nats. From every seed Bayesian optimisation comes within 0.5 nats of its maximum in 40 trials;
-// after 10, 20 and 40 trials its median is above that of random search.
+// after 10, 20 and 40 trials its median is above the median of random search.
 func TestBayesFindsTheEvidencesMaximum(t *testing.T) {
 	bayesBesideRandom(t, `
 data: {dataset: crabs, preprocess: standardize}

@@ -225,7 +225,8 @@ func TestWhatFiguresShow(t *testing.T) {
 		}
 	}
 
-	// Comparators have only probabilities; those of p1nn are π on the side of the nearest case.
+	// Comparators have only probabilities; the probabilities of p1nn are π on the side of the
+	// nearest case.
 	f, c := wholeFit(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {inference: p1nn}\ntune: none\n", files["one"]))
 	s, pi := f.Surface, float64(f.Natural[0])
 	if s == nil || s.LatentMean != nil || f.TrainLatentMean != nil || len(f.TrainLabels) != 24 {

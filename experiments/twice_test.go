@@ -73,8 +73,8 @@ func (refusing) Fit(context.Context, objective.Data, uint64) (objective.Fitted, 
 	return nil, errors.New("fitted a second time")
 }
 
-// count makes c record what p computes. Studies whose results come from their twin lose what they
-// would need to compute them.
+// count makes c record the computations of p. Studies whose results come from their twin lose the
+// parts that they would need to compute them.
 func (c *counted) count(p *plan.Plan) {
 	c.times = map[string]int{}
 	for i := range p.Studies {
@@ -145,8 +145,8 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// A run computes nothing twice, and its records equal those of a run in which every study computes
-// everything itself. The folder of such a run resumes from any point.
+// A run computes nothing twice, and its records equal the records of a run in which every study
+// computes everything itself. The folder of such a run resumes from any point.
 func TestNothingIsComputedTwice(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(repetitive)) {
 		t.Run(name, func(t *testing.T) {

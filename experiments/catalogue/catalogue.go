@@ -1,5 +1,5 @@
-// Package catalogue documents what a configuration file can name and the formats of files, and
-// writes a file to start with.
+// Package catalogue documents the names that a configuration file can use and the formats of files.
+// It also writes a configuration file to start with.
 package catalogue
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// All lists everything that a configuration file can name, and which likelihood goes with which
+// All lists the names that a configuration file can use, and the compatible pairs of likelihood and
 // inference.
 func All() []spec.Kind {
 	all := spec.Kinds()
@@ -25,9 +25,8 @@ const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bo
 	"leave-one-out from the one fit. " +
 	"(1): not possible, for the inference …\n"
 
-// Pairs returns in Markdown which inference goes with which likelihood and what the pair can
-// compute, or why it is impossible. It comes from the check that validates a plan, with the default
-// options of each method.
+// Pairs returns a Markdown table of likelihood and inference: what each pair can compute, or why it
+// is impossible. It uses the check that validates a plan, with the default options of each method.
 func Pairs() string {
 	var text strings.Builder
 	text.WriteString(legend)
@@ -38,7 +37,7 @@ func Pairs() string {
 		text.WriteByte('\n')
 		header := []string{targets.name}
 		for _, l := range likelihood.Table {
-			if !l.NeedsOptions { // a choice has what its likelihoods have
+			if !l.NeedsOptions { // a choice of likelihoods adds no column
 				header = append(header, l.Name)
 			}
 		}
@@ -70,7 +69,7 @@ func Pairs() string {
 	return text.String()
 }
 
-// abilities abbreviates what a method can compute with a likelihood.
+// abilities abbreviates the quantities that a method can compute with a likelihood.
 func abilities(c approx.Caps) string {
 	var out []string
 	if !c.NoEvidence {

@@ -21,7 +21,7 @@ func tabled() *columns.Table {
 	}
 }
 
-// Everything that was found in a table is a line of the data section, and nothing else is.
+// The data section has a line for each finding about a table, and no other lines.
 func TestDataSections(t *testing.T) {
 	for _, c := range []struct {
 		change func(t *columns.Table)

@@ -74,8 +74,8 @@ func explainEntry(w io.Writer, k spec.Kind, e spec.Entry) {
 	}
 }
 
-// alsoExplained are the other things with names that Explain documents. Each writes what it has on
-// a name, and returns all names that it knows.
+// alsoExplained lists further sources of explanations. Each writes its explanation of a name, and
+// returns all names that it knows.
 var alsoExplained = []func(write func(format string, args ...any), name string) (names []string){
 	explainWords, explainFileKeys, explainCalibrations, explainColumns, explainTables, explainCauses, explainFields,
 }
@@ -228,7 +228,7 @@ func explainHyperparameter(w io.Writer, name string) (found bool) {
 	return found
 }
 
-// hyperparameters are those of a component for one input.
+// hyperparameters lists the hyperparameters that a component has for one input.
 func hyperparameters(e spec.Entry) []param.Spec {
 	switch c := e.Component.(type) {
 	case interface{ Params(int) []param.Spec }:
@@ -239,7 +239,7 @@ func hyperparameters(e spec.Entry) []param.Spec {
 	return nil
 }
 
-// starts says where a hyperparameter starts.
+// starts returns the initial value of a hyperparameter, in words.
 func starts(s param.Spec) string {
 	start := fmt.Sprintf("%.6g", s.Init)
 	switch {
@@ -284,7 +284,7 @@ func fieldsOf(s jsonschema.Schema) (fields [][2]string) {
 	return fields
 }
 
-// Names lists what Explain explains.
+// Names lists all names that Explain knows.
 func Names() (names []string) {
 	for _, k := range spec.Kinds() {
 		for _, e := range k.Entries {

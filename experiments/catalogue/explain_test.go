@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// explained are whole explanations: a component with hyperparameters and options, one with options
-// of options, a composed one, a way of calibration, hyperparameters by their names in reports, a
-// key of the file and a field of the results with one name, a column of tables.
+// explained are whole explanations: a component with hyperparameters and options, a component with
+// options of options, and a composed one; a way of calibration; hyperparameters by their names in
+// reports; a key of the file and a field of the results with the same name; a column of tables.
 var explained = map[string]string{
 	"matern12": `matern12 (gpc-tune list kernels)
 Matérn of order 1/2 (exponential, Ornstein-Uhlenbeck): σ² exp(-r/l); ard

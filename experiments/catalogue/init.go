@@ -21,11 +21,11 @@ import (
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
-// set, or with a file of cases, for which it describes what each column was taken to be. label is
-// the label's column, by name or number; empty: determined from the file, and if that is not clear,
-// the error is a columns.UnclearLabel. Of several studies it
-// takes the largest with an expected time of at most limit on this machine. Without a limit that is
-// two minutes on any machine, so that the same file is written everywhere.
+// set, or with a file of cases, for which it describes the kind of each column. label is the
+// label's column, by name or number. If it is empty, the file determines the label; if the file
+// does not, the error is a columns.UnclearLabel. Of several studies it takes the largest with an
+// expected time of at most limit on this machine. Without a limit the time is two minutes at
+// nominal rates, so that the same file is written on every machine.
 func Starter(ctx context.Context, path, name, label string, limit time.Duration) (Started, error) {
 	from, err := query.Source(name)
 	if err != nil {

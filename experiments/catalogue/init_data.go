@@ -13,7 +13,7 @@ import (
 // mostTold is the maximum number of columns that are described one by one.
 const mostTold = 60
 
-// writeTable writes the data section for a file of columns, with what each was taken to be.
+// writeTable writes the data section for a file of columns, with the kind of each column.
 func (w *starter) writeTable(t *columns.Table) {
 	w.line("  train: %s # %s", w.relative(t.Spec.Train), comment(fmt.Sprintf("%d rows, %s", t.Rows, t.Form)))
 	if t.Encoding != "" {
@@ -177,7 +177,7 @@ func (w *starter) inputs(t *columns.Table) {
 	}
 }
 
-// absent says how many values are missing, if there are such.
+// absent returns the number of missing values, in words, or "" if no value is missing.
 func absent(c columns.Column) string {
 	if c.Missing == 0 {
 		return ""

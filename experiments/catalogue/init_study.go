@@ -22,11 +22,11 @@ import (
 // patience is the maximum expected time of a first study unless another is given.
 const patience = 2 * time.Minute
 
-// problem is what a study is chosen for.
+// problem describes the data that a study is chosen for.
 type problem struct {
 	cases, inputs int
 	classes       []data.Count   // none for a numeric label
-	target        columns.Spread // of a numeric label in a table
+	target        columns.Spread // only for a numeric label of a table
 	test          *data.Summary  // nil: there is no test set
 	grouped       bool
 	ordered       bool // the classes have an order
@@ -42,8 +42,8 @@ func (p problem) smallest() int {
 	return n
 }
 
-// Targets whose standard deviation is within a factor of ordinary of 1 need no other starting
-// values than the default ones, and between leastSD and mostSD no other bounds.
+// The default starting values suit targets whose standard deviation is within a factor of ordinary
+// of 1. The default bounds suit standard deviations between leastSD and mostSD.
 const (
 	ordinary = 5
 	leastSD  = 0.1
@@ -57,7 +57,8 @@ func (p problem) scaled() bool {
 		(s.SD > ordinary || s.SD < 1./ordinary || math.Abs(s.Mean) > ordinary*s.SD)
 }
 
-// start is where a hyperparameter in the unit of the targets begins.
+// start returns the YAML of a hyperparameter in the unit of the targets: its initial value, and
+// bounds if the default bounds do not fit.
 func (p problem) start(value float64) string {
 	if s := p.target.SD; s < leastSD || s > mostSD {
 		return fmt.Sprintf("{init: %s, bounds: [%s, %s]}", twoDigits(value), twoDigits(value/1e4), twoDigits(value*1e4))
@@ -135,15 +136,15 @@ var studies = []study{
 
 // Started is an experiment to start with.
 type Started struct {
-	Text     string   // of the configuration file
-	About    string   // what is predicted from what
+	Text     string   // the configuration file
+	About    string   // description of the label and the inputs
 	Seconds  float64  // expected duration, with a worker for every core; 0: unknown
-	LeftOut  string   // what a larger study has more, for lack of time; empty: nothing
-	Warnings []string // of its plan
+	LeftOut  string   // parts of a larger study that would take too long; empty: none
+	Warnings []string // warnings of the plan
 }
 
-// ordered are all studies, from the largest to the smallest, those with the full covariance matrix
-// first.
+// ordered returns all studies from the largest to the smallest. Studies with the full covariance
+// matrix come before studies with inducing inputs.
 func ordered() []study {
 	all := slices.Concat(longer, studies)
 	slices.SortStableFunc(all, func(a, b study) int { return min(1, a.inducing) - min(1, b.inducing) })
@@ -186,8 +187,8 @@ func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
 // fewInputs may have a length scale each, however few the cases are.
 const fewInputs = 100
 
-// of is the study with one length scale for all inputs where there are too many, and with functions
-// of one input each where there are several and not too many.
+// of adapts the study to the number of inputs: too many inputs share one length scale, and only a
+// moderate number keeps kernels with functions of one input each.
 func (s study) of(p problem) study {
 	var kernels []string
 	for _, k := range s.kernels {
@@ -205,7 +206,7 @@ func (s study) of(p problem) study {
 	return s
 }
 
-// lacks says what a larger study has more.
+// lacks lists the parts of a larger study that s does not have.
 func (s study) lacks(than study, p problem) (all []string) {
 	_, own, _ := study{mode: s.mode}.model(p)
 	_, others, _ := study{mode: than.mode}.model(p)
@@ -280,8 +281,8 @@ func (s study) model(p problem) (likelihood string, inference []string, tunes st
 	return likelihood, append([]string{own("ep")}, comparators...), own("laplace")
 }
 
-// evaluation is how the study is evaluated. A part is held out only if it has about twenty cases of
-// every class: fewer would estimate the errors of that class too poorly.
+// evaluation returns the name of the study's evaluation. A part is held out only if it has about
+// twenty cases of every class: fewer would estimate the errors of that class too poorly.
 func (s study) evaluation(p problem) string {
 	cases, smallest := p.cases, p.smallest()
 	if s.subsample > 0 {
@@ -312,8 +313,8 @@ func firstOf(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// write writes what follows the data section. left is what the study lacks to take no more than
-// most, and least the seconds of the next larger one.
+// write writes the sections after the data section. left lists the parts that the study lacks so
+// that it takes no more than most. least is the duration of the next larger study, in seconds.
 func (s study) write(p problem, left []string, most time.Duration, least float64) string {
 	w := &starter{}
 	if s.subsample > 0 {

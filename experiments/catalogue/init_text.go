@@ -21,8 +21,8 @@ type starter struct {
 
 func (w *starter) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
-// relative is a path that starts in the current folder, as it is written in the file, where it
-// starts in the folder of the file. An absolute one stays so, unless it leads below that folder.
+// relative converts a path relative to the current folder to one relative to the folder of the
+// file. An absolute path stays absolute unless it leads below that folder.
 func (w *starter) relative(path string) string {
 	from, err := filepath.Abs(filepath.Dir(w.path))
 	to, wrong := filepath.Abs(path)

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/file.md and docs/names.md")
 
-// described visits the properties of a schema, including those of its parts.
+// described visits the properties of a schema and of its parts.
 func described(s any, visit func(name string, property jsonschema.Schema)) {
 	switch s := s.(type) {
 	case jsonschema.Schema:
@@ -59,7 +59,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	}
 }
 
-// docs/file.md is the output of writeKeys, docs/names.md that of writeNames.
+// docs/file.md is the output of writeKeys, docs/names.md the output of writeNames.
 func TestGuide(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"../../docs/file.md": writeKeys, "../../docs/names.md": writeNames,

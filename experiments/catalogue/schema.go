@@ -24,11 +24,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// Schemas lists what has a schema: the YAML file, and every JSON output with its Go type.
+// Schemas lists the formats that have a schema: the YAML file, and every JSON output with its Go
+// type.
 var Schemas = []struct {
 	Name, Doc string
 	Of        any    // the Go type; nil for the YAML file
-	version   string // of the format; the value of its key "schema"
+	version   string // version of the format; the value of its key "schema"
 }{
 	{"experiment", "the YAML file", nil, ""},
 	{"results", "results.json", reports.Report{}, reports.Schema},

@@ -21,7 +21,7 @@ func counts(n ...int) (all []data.Count) {
 	return all
 }
 
-// Cases are held out as their number, and that of the smallest class, allows.
+// The evaluation depends on the number of cases and on the size of the smallest class.
 func TestEvaluationOfStudies(t *testing.T) {
 	folds, part := study{folds: 10}, study{}
 	for _, c := range []struct {
@@ -52,8 +52,8 @@ func TestEvaluationOfStudies(t *testing.T) {
 	}
 }
 
-// The likelihood is that of the label, the comparators are for classes, and Laplace's method tunes
-// with the inducing inputs that EP predicts with.
+// The likelihood suits the label, comparators are for classes only, and Laplace's method tunes with
+// the inducing inputs with which EP predicts.
 func TestModelsOfStudies(t *testing.T) {
 	const compared = ", base_rate, logistic_regression"
 	for _, c := range []struct {
@@ -78,8 +78,8 @@ func TestModelsOfStudies(t *testing.T) {
 	}
 }
 
-// What a smaller study leaves out is told: kernels, methods, restarts, folds, inducing inputs and
-// cases.
+// lacks lists everything that a smaller study leaves out: kernels, methods, restarts, folds,
+// inducing inputs and cases.
 func TestWhatStudiesLack(t *testing.T) {
 	p := problem{cases: 400, classes: counts(200, 200)}
 	large := study{kernels: []string{same, trend}, restarts: 2, folds: 10}
@@ -164,7 +164,8 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// A study is written with what it lacks, its limits, and what its data ask for.
+// The text of a study has the parts left out, the limits of the study, and settings that its data
+// need.
 func TestWrittenStudies(t *testing.T) {
 	s := study{kernels: []string{trend, rough}, restarts: 3, folds: 5}
 	p := problem{cases: 200, inputs: 3, classes: counts(100, 100)}
@@ -201,8 +202,8 @@ func TestWrittenStudies(t *testing.T) {
 		"tune: {method: bfgs, restarts: 1, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
 }
 
-// Studies are in order, from the largest to the smallest, those with the whole covariance first:
-// none asks for more of anything than the one before it, and the numbers in it are round.
+// Studies are ordered from the largest to the smallest, and studies with the full covariance come
+// first. No study asks for more of anything than the previous one, and its numbers are round.
 func TestOrderOfStudies(t *testing.T) {
 	all := ordered()
 	if len(all) != len(longer)+len(studies) {
@@ -242,7 +243,7 @@ func TestOrderOfStudies(t *testing.T) {
 	}
 }
 
-// The cases of a problem are those of the table that have a label of a class that is kept.
+// A problem counts only the cases of the table whose label is of a class that is kept.
 func TestSizeOfTables(t *testing.T) {
 	table := tabled()
 	table.Unlabelled, table.Rare = 5, counts(1, 2)
@@ -251,8 +252,8 @@ func TestSizeOfTables(t *testing.T) {
 	}
 }
 
-// Numbers that are names, as codes of places, are written as categories with what they were taken
-// for, and the summary says what is predicted from what.
+// Numbers that are names, such as codes of places, are written as categories with their kind. The
+// summary names the label and the inputs.
 func TestStarterOfCodes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	text := "zip,x,y\n"

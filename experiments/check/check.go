@@ -39,8 +39,8 @@ const (
 	//
 	//	d = (8(L₁ - L₋₁) - (L₂ - L₋₂))/12h
 	//
-	// with L_k the log evidence kh away. Their error is h⁴/30 = 3e-14 of the fifth derivative, and
-	// at most 3/2h = 1500 times that of a log evidence.
+	// with L_k the log evidence kh away. Their truncation error is h⁴/30 = 3e-14 times the fifth
+	// derivative. An error ε of every L_k changes them by at most 3ε/2h = 1500 ε.
 	checkStep = 1e-3
 	// gradientTolerance is the largest error of a gradient, relative to max(1, |g|∞, |L|).
 	gradientTolerance = 1e-6
@@ -52,7 +52,8 @@ const (
 // stencil lists the multiples of the step and the weights of their log evidences in 12h d.
 var stencil = [...]struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}}
 
-// group is what models share that one sampled log evidence serves.
+// group identifies the models that have the same exact log evidence: one sampled log evidence is
+// computed for all of them.
 type group struct {
 	set                               *job.Set
 	kernel, mean, likelihood, classes string
@@ -80,12 +81,12 @@ type evaluated struct {
 
 // Check fits every inference method of the plan, including those for tuning only, to all of the
 // training data, at the initial hyperparameters or at o.Theta. It compares the gradient of the log
-// evidence with differences, and the log evidence with that of annealed importance sampling
-// (approx.Sampling), once for all methods that share data, kernel, mean, likelihood and classes,
-// with the options of the plan's first sampling entry among them, or the defaults. Failures are: a
-// fit with an error or without convergence, a gradient that is off by more than 1e-6 max(1, |g|∞,
-// |L|), a lower bound more than two standard errors above the sampled value. The result does not
-// depend on o.Workers. Mistakes in o.Theta are Problems.
+// evidence with differences, and the log evidence with an estimate by annealed importance sampling
+// (approx.Sampling). All methods with the same data, kernel, mean, likelihood and classes share one
+// estimate. It has the options of the plan's first sampling entry among them, or else the defaults.
+// Failures are: a fit with an error or without convergence, a gradient that is off by more than
+// 1e-6 max(1, |g|∞, |L|), a lower bound more than two standard errors above the sampled value. The
+// result does not depend on o.Workers. Mistakes in o.Theta are Problems.
 func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, error) {
 	if err := p.Fits(); err != nil {
 		return nil, err
@@ -154,8 +155,8 @@ func Check(ctx context.Context, p *plan.Plan, o CheckOptions) (*reports.Check, e
 	return c, nil
 }
 
-// subjects lists what is to be checked; those that share a reference are together and follow it.
-// notes list what is not checked.
+// subjects lists the methods to be checked. Methods with the same sampled log evidence follow the
+// subject that samples it. notes list the methods that are not checked.
 func subjects(ctx context.Context, p *plan.Plan, noSampling bool) (all []*subject, notes []string) {
 	var groups [][]plan.Configured
 	index := map[group]int{}

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// checked is a subject with two free hyperparameters, whose log evidence L + g·t along each is told.
+// checked is a subject with two free hyperparameters, whose log evidence along each is L + g·t.
 func checked(t *testing.T, value float64, gradient ...float64) *subject {
 	t.Helper()
 	m := objective.Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}}
@@ -49,7 +49,7 @@ func TestErrorsOfGradients(t *testing.T) {
 		s := checked(t, c.value, c.first, 0.2)
 		s.at.gradient[1] += c.off
 		s.conclude()
-		// the differences have the rounding of 1500 times that of the log evidence
+		// the rounding of the differences is 1500 times the rounding of the log evidence
 		if got := float64(s.row.GradientError); math.Abs(got-c.want) > 0.02*c.want {
 			t.Errorf("%+v: error %v", c, got)
 		}

@@ -1,5 +1,5 @@
 // Package classifier goes from arrays to probabilities: it tunes a Gaussian-process classifier on
-// rows of inputs and labels of any type, predicts, and keeps what it has learnt.
+// rows of inputs and labels of any type, predicts, and saves the fitted classifier.
 //
 //	c, err := classifier.Train(ctx, x, labels)
 //	proba, err := c.Proba(ctx, z) // proba[i][k] is that of class c.Classes()[k] in row i of z
@@ -7,20 +7,20 @@
 // # What is computed
 //
 // Inputs are standardised. A latent function f with a Gaussian-process prior explains the labels of
-// two classes by p(y = +1|f) = Φ(f), those of more by the softmax of one function each. The
-// hyperparameters of the prior maximise the log marginal likelihood log p(y|X, θ), as Laplace's
-// method gives it (GPML 3.4, 3.5). The posterior of f at these hyperparameters is that of
-// expectation propagation (GPML 3.6), because Laplace's method makes probabilities too near to
-// equal where amplitudes are large. Probabilities are averages over the posterior of f at the new
-// inputs (GPML 3.25). Options change every part of that. The book is Rasmussen & Williams, Gaussian
-// Processes for Machine Learning (2006), called GPML.
+// two classes by p(y = +1|f) = Φ(f). Three or more classes have one function each, and their
+// probabilities are the softmax of these functions. The hyperparameters of the prior maximise the
+// log marginal likelihood log p(y|X, θ), as Laplace's method gives it (GPML 3.4, 3.5). The
+// posterior of f at these hyperparameters is then approximated by expectation propagation (GPML
+// 3.6), because Laplace's method makes probabilities too near to equal where amplitudes are large.
+// Probabilities are averages over the posterior of f at the new inputs (GPML 3.25). Options change
+// each of these steps. The book is Rasmussen & Williams, Gaussian Processes for Machine Learning
+// (2006), called GPML.
 //
 // # What it leaves out
 //
-// It reads and writes no files and changes nothing of the process: what Save writes and Load reads
-// is the model file of the command gpc-tune, so that each predicts with what the other has fitted.
-// It compares nothing: package objective evaluates single models, package experiments whole
-// experiments.
+// It opens no files and changes nothing of the process. Save writes and Load reads the model file
+// of the command gpc-tune, so each predicts with models that the other has fitted. It compares no
+// models: package objective evaluates single models, package experiments whole experiments.
 package classifier
 
 import (
@@ -54,13 +54,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// ErrMemory marks what needs more memory than there is.
+// ErrMemory is the error of a computation that needs more memory than is free or allowed.
 var ErrMemory = machine.ErrMemory
 
 // Classifier is a fitted classifier for labels of type L. It does not change, and any number of
 // goroutines may use it at once.
 type Classifier[L comparable] struct {
-	labels   []L // of the classes, in order
+	labels   []L // labels of the classes, in order
 	file     *modelfile.File
 	declared error // why the file cannot be written
 	dim      int
@@ -70,11 +70,11 @@ type Classifier[L comparable] struct {
 }
 
 // Train tunes the hyperparameters on the cases whose inputs are the rows of x, and fits. The result
-// depends on the arguments alone. What is wrong with inputs or labels is an error that names the
-// row, as objective.NewData has it; so is an option out of range, as in a file, a model whose parts
-// do not go together, a fit that fails at all restarts, and the end of ctx. A training set that
-// needs more memory than is free, or than Memory allows, is ErrMemory before anything is computed;
-// it grows with the square of the number of cases, unless the inference has inducing inputs.
+// depends on the arguments alone. A mistake in inputs or labels is an error that names the row, as
+// in objective.NewData. Other errors are an option out of range, a model whose parts are
+// incompatible, a fit that fails at all restarts, and the end of ctx. A training set that needs
+// more memory than is free, or than Memory allows, is ErrMemory before anything is computed; it
+// grows with the square of the number of cases, unless the inference has inducing inputs.
 func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices ...Option) (*Classifier[L], error) {
 	d, err := objective.NewData(x, labels)
 	if err != nil {
@@ -156,7 +156,7 @@ func Train[L comparable](ctx context.Context, x [][]float64, labels []L, choices
 	return c, nil
 }
 
-// classOf is the number of the class of case i.
+// classOf returns the index of the class of case i.
 func classOf(y approx.Targets, i int) int {
 	if y.Classes > 2 {
 		return y.Index[i]
@@ -164,7 +164,7 @@ func classOf(y approx.Targets, i int) int {
 	return int(y.Value[i]+1) / 2
 }
 
-// admit returns the number of restarts that run at once: limited by memory and by processors.
+// admit returns the number of restarts that run at once, which memory and processors limit.
 func (o *options) admit(d objective.Data) (workers int, err error) {
 	n, classes := d.X.N(), d.Y.Classes
 	size := approx.Size{Cases: n, Distinct: n, Classes: classes}
@@ -214,7 +214,7 @@ func (o *options) settle(classes int) error {
 	return nil
 }
 
-// tuned is the model whose criterion is maximised, with this number of classes.
+// tuned returns the model whose criterion is maximised, for this number of classes.
 func (o *options) tuned(classes int) objective.Model {
 	if o.tunes == nil {
 		return o.Model.On(classes)
@@ -256,7 +256,7 @@ func (o *options) schema(classes []string) *data.Schema {
 // readBack is a model as Load reads it from the file.
 type readBack struct {
 	declared.Model
-	unnamed error // why the file has no texts from which to read it
+	unnamed error // reason why the texts of the file cannot give the model back
 }
 
 // declare sets the texts of the model, and reads them as Load does, which checks all options.
@@ -271,8 +271,8 @@ func (o *options) declare(f *modelfile.File) (m readBack, err error) {
 	return m, err
 }
 
-// unwritable is why no file can have the model that was trained, with these hyperparameters and
-// columns; nil: one can.
+// unwritable returns the reason why the trained model, with these hyperparameters and columns,
+// cannot be written to a file; nil if it can.
 func (m readBack) unwritable(l objective.Layout, of *data.Schema) error {
 	if m.unnamed != nil {
 		return m.unnamed
@@ -330,8 +330,8 @@ func (c *Classifier[L]) keep(
 }
 
 // Save writes the model file, which holds the training inputs and labels. A component whose type
-// has no name, and so nothing that a file could tell of, is an error; Register gives it one. So is
-// a kernel.Named with a Kind that is not the name of its kernel, and a text that is not UTF-8.
+// has no name in files is an error; Register gives it a name. Other errors are a kernel.Named with
+// a Kind that is not the name of its kernel, and a text that is not UTF-8.
 func (c *Classifier[L]) Save(w io.Writer) error {
 	if c.declared != nil {
 		return fmt.Errorf("classifier: %w", c.declared)
@@ -344,10 +344,10 @@ func (c *Classifier[L]) Save(w io.Writer) error {
 }
 
 // Load reads a model file, of Save or of gpc-tune fit, and rebuilds the posterior without
-// iterating: one factorisation of n×n numbers, of C classes C+1. The labels are the texts of the
-// classes. What is wrong with the file is an error that says where; so is a file of a regression,
-// or of a classifier that is not a Gaussian process. A file whose text or posterior needs more
-// memory than is free is ErrMemory.
+// iterating: one factorisation of n×n numbers for two classes, C+1 for C classes. The labels are
+// the texts of the classes. A mistake in the file is an error that names its place. A file of a
+// regression, or of a classifier that is not a Gaussian process, is an error too. A file whose text
+// or posterior needs more memory than is free is ErrMemory.
 func Load(r io.Reader) (*Classifier[string], error) {
 	f, err := modelfile.Read(r)
 	if err == nil {
@@ -409,9 +409,9 @@ func (c *Classifier[L]) Theta() map[string]float64 {
 func (c *Classifier[L]) Warnings() []string { return cause.Texts(c.warnings) }
 
 // Proba returns the class probabilities of the cases whose inputs are the rows of x, which sum to
-// 1. Rows of another length than those of the training set, inputs that are not finite, and the end
-// of ctx are errors. A missing input, NaN, is one where the classifier was not fitted to replace
-// those.
+// 1. It is an error if a row has another length than the rows of the training set, if an input is
+// infinite, or if ctx ends. A missing input, NaN, is an error unless the classifier was fitted to
+// replace missing inputs.
 func (c *Classifier[L]) Proba(ctx context.Context, x [][]float64) ([][]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -480,7 +480,7 @@ type stopping struct {
 	ctx context.Context
 }
 
-// looks is the number of cases between two looks at the context.
+// looks is the number of cases between two checks of the context.
 const looks = 384
 
 func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) {
@@ -494,8 +494,8 @@ func (s stopping) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) 
 	}
 }
 
-// Predict returns the label of largest probability for each row of x, of two that are equal the
-// first of Classes. The errors are those of Proba.
+// Predict returns the label of largest probability for each row of x. If two probabilities are
+// equal, it is the label that comes first in Classes. It returns the same errors as Proba.
 func (c *Classifier[L]) Predict(ctx context.Context, x [][]float64) ([]L, error) {
 	proba, err := c.Proba(ctx, x)
 	if err != nil {

@@ -175,7 +175,8 @@ func TestEveryPartIsKept(t *testing.T) {
 	if !slices.Equal(loaded.Classes(), []string{"0", "10"}) || !strings.Contains(text, `"name":"label_"`) {
 		t.Error(loaded.Classes(), text[:300])
 	}
-	// Without priors the log evidence is maximized, and Laplace's is not that of EP.
+	// Without priors the log evidence is maximized. The value of Laplace's method differs from the
+	// value of EP.
 	tuned := loaded.file.Tuned
 	if tuned.Method != "bfgs" || tuned.Objective != "log_evidence" || tuned.Inference != "laplace" ||
 		loaded.file.Model.Inference != "ep" || !(math.Abs(float64(tuned.Value)-c.LogEvidence()) < 1) ||
@@ -185,8 +186,8 @@ func TestEveryPartIsKept(t *testing.T) {
 }
 
 // By default EP predicts with the hyperparameters that maximise Laplace's evidence. Separate
-// classes, of which Laplace's probabilities are too near to equal, get probabilities near 1 there.
-// What Laplace's method lacks, EP tunes.
+// classes get probabilities near 1; Laplace's probabilities would be too near to equal. EP tunes
+// models that Laplace's method does not support.
 func TestTunedWithLaplace(t *testing.T) {
 	var x [][]float64
 	var labels []int
@@ -230,7 +231,8 @@ func TestTunedWithLaplace(t *testing.T) {
 	}
 }
 
-// The hyperparameters are told by name; what is done to them does nothing to the classifier.
+// Theta returns the hyperparameters by name. Changes of the returned map do not change the
+// classifier.
 func TestThetaByName(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
 	c, err := Train(t.Context(), x, labels, Kernel(kernel.Matern52{ARD: true}), Restarts(1),
@@ -276,7 +278,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// tiring is Laplace's method, whose fits do not converge after so many.
+// tiring is Laplace's method whose fits do not converge after the first most ones.
 type tiring struct {
 	approx.Laplace
 	fits *int
@@ -297,7 +299,7 @@ func (m tiring) Fit(
 	return p, err
 }
 
-// The last fit, of which the classifier is made, must converge too.
+// The last fit, which the classifier keeps, must converge too.
 func TestLastFitMustConverge(t *testing.T) {
 	x, labels := cases(20, 2, 0.1)
 	train := func(most int) (fits int, err error) {
@@ -348,7 +350,7 @@ func reloaded(t testing.TB, c *Classifier[int]) *Classifier[string] {
 	return loaded
 }
 
-// Inducing inputs that were tuned are those of the classifier, and are restored.
+// The classifier keeps tuned inducing inputs, and Load restores them.
 func TestTunedInputsAreKept(t *testing.T) {
 	x, labels := cases(40, 2, 0.3)
 	var proba [2][][]float64

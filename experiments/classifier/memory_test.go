@@ -27,7 +27,7 @@ func many(n int) (x [][]float64, labels []bool) {
 }
 
 // A training set of n cases needs some matrices of n² numbers. Without memory for these, training
-// fails before it begins, in words that say what helps; and that helps.
+// fails before it begins. The message names a remedy, and the remedy works.
 func TestTrainAsksForMemory(t *testing.T) {
 	x, labels := many(1_000_000) // a matrix has 8 TB
 	_, err := classifier.Train(t.Context(), x, labels)
@@ -102,7 +102,8 @@ func TestLoadAsksForMemory(t *testing.T) {
 	}
 }
 
-// In a process whose memory has a limit, what does not fit is an error, and what fits is trained.
+// In a process with a memory limit, a training set that does not fit is an error, and one that fits
+// is trained.
 func TestLimitOfTheProcess(t *testing.T) {
 	if os.Getenv("LIMITED") == "" {
 		shell, err := exec.LookPath("bash")

@@ -12,7 +12,7 @@ type Option func(*options)
 
 type options struct {
 	objective.Classifier
-	tunes      approx.Approximation // whose criterion is maximised
+	tunes      approx.Approximation // approximation whose criterion is maximised
 	seed       uint64
 	memory     int64
 	preprocess string
@@ -33,9 +33,9 @@ func Mean(m objective.Mean) Option { return func(o *options) { o.Model.Mean = m 
 func Likelihood(l likelihood.Likelihood) Option { return func(o *options) { o.Model.Likelihood = l } }
 
 // Inference is the approximation that predicts, and that tunes unless TuneInference is given. By
-// default approx.EP{} predicts with the hyperparameters that approx.Laplace{} has tuned, or where
-// Laplace's method lacks the likelihood or the criterion, with its own. A method of two classes
-// serves more as approx.OneVsRest{Binary: method}.
+// default approx.EP{} predicts with the hyperparameters that approx.Laplace{} has tuned. If
+// Laplace's method does not support the likelihood or the criterion, EP tunes them itself.
+// approx.OneVsRest{Binary: method} applies a method of two classes to more classes.
 func Inference(a approx.Approximation) Option { return func(o *options) { o.Model.Inference = a } }
 
 // TuneInference is the approximation whose criterion the hyperparameters maximise.
@@ -61,8 +61,8 @@ func Seed(s uint64) Option { return func(o *options) { o.seed = s } }
 // fitted to the training inputs.
 func Preprocess(how string) Option { return func(o *options) { o.preprocess = how } }
 
-// Weights say how many cases each row counts as, 0 or more; by default 1. Rows of weight 0 are left
-// out.
+// Weights sets the number of cases that each row counts as, 0 or more; by default 1. Rows of weight
+// 0 are left out.
 func Weights(w []float64) Option { return func(o *options) { o.weights = w } }
 
 // Columns names the inputs. gpc-tune predict finds the columns of a file by these names. The

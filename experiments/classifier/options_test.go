@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// The defaults are those of the comments, and every option sets what it is named after.
+// The defaults are as documented, and every option sets the field that it is named after.
 func TestOptions(t *testing.T) {
 	for classes, want := range map[int]objective.Model{
 		2: {Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{}},
@@ -103,8 +103,8 @@ func TestWorkers(t *testing.T) {
 // nameless is a kernel of no table.
 type nameless struct{ kernel.SE }
 
-// Options that Load would refuse are errors of Train, and so is what no file could hold an error of Save. What can be
-// trained and saved is loaded.
+// Options that Load would refuse are errors of Train. Options that no file could hold are errors of
+// Save. Every classifier that is trained and saved can be loaded.
 func TestOptionsThatLoadRefuses(t *testing.T) {
 	x, labels := cases(30, 2, 0.3)
 	minus, one, three := -1.0, 1.0, 3.0

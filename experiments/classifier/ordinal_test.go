@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// Classes in order are numbers; the order of texts would be that of the alphabet.
+// Classes in order are numbers; texts would be in alphabetical order.
 func TestOrderedLabels(t *testing.T) {
 	x, labels := cases(40, 3, 0.3)
 	c, err := Train(t.Context(), x, labels, Restarts(1), Likelihood(likelihood.Ordinal{}), Inference(approx.EP{}))

@@ -19,7 +19,7 @@ func profiled(name string, n int, value func(i int) string) *profile {
 	return p
 }
 
-// kindOf is the first kind that a column is, and what was found.
+// kindOf returns the first kind that fits a column, and the description of its values.
 func kindOf(p *profile) (kind, found string) {
 	for _, k := range kinds {
 		if found, is := k.is(p); is {
@@ -92,7 +92,7 @@ func TestBoundsOfKinds(t *testing.T) {
 		{"w", 5, cycle("%d.5", 5), "weight"}, {"w", 5, cycle("-%d.5", 5), "number"}, {"w", 5, cycle("%d", 5), "weight"},
 		// a few texts among numbers: at most three, and at most one value of fifty
 		{"a", 150, odd(3), "number"}, {"a", 149, odd(3), "text"}, {"a", 400, odd(4), "text"},
-		// numbers without a unit, which at least as many as those with it are taken to have
+		// numbers without a unit are taken to have it if at least as many numbers have the unit
 		{"a", 24, mixed(12, "3 kg"), "measure"}, {"a", 25, mixed(12, "3 kg"), "text"},
 	} {
 		if got, found := kindOf(profiled(c.name, c.n, c.value)); got != c.want {
@@ -183,7 +183,7 @@ func TestBoundsOfLabels(t *testing.T) {
 // and when logarithms are proposed: at each bound.
 func TestBoundsOfTables(t *testing.T) {
 	for _, c := range []struct {
-		rows, of int // all rows, and those that are special
+		rows, of int // number of all rows, and of the special ones
 		what     string
 		want     string
 	}{
@@ -243,13 +243,13 @@ func TestBoundsOfTables(t *testing.T) {
 	}
 }
 
-// A column makes as many inputs as it has categories, parts of a date, or one, another for limits,
-// and one that says what is missing where something is.
+// A column makes an input for each category or part of a date, or else one input. Limits add one
+// input, and missing values add one.
 func TestNumberOfInputs(t *testing.T) {
 	date := &cells.Date{Form: "ymd", Parts: []cells.Part{"year", "month"}} // month is a cycle of two numbers
 	for _, c := range []struct {
 		column     Column
-		plain, all int // all: with indicators of missing values
+		plain, all int // all includes indicators of missing values
 	}{
 		{Column{Use: Input}, 1, 1}, {Column{Use: Input, Missing: 1}, 1, 2}, {Column{Use: Input, Levels: 3}, 3, 3},
 		{Column{Use: Input, Limits: true}, 2, 2}, {Column{Use: Input, Date: date, Missing: 2}, 3, 4}, {Column{Use: Left, Missing: 1}, 0, 0},

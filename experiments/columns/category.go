@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// mostCategories is how many different texts are believed to be categories.
+// mostCategories is the largest number of different texts that are taken as categories.
 const mostCategories = 60
 
 // category is one of a few texts.
@@ -26,7 +26,7 @@ var category = Kind{Name: "category", Use: Input, is: func(p *profile) (string, 
 	return fmt.Sprintf("%d categories: %s", n, p.some()), true
 }}
 
-// some lists the most frequent values with how often each occurs.
+// some lists the most frequent values with their counts.
 func (p *profile) some() string {
 	const most = 5
 	values := slices.SortedFunc(maps.Keys(p.levels), func(a, b string) int {
@@ -42,7 +42,7 @@ func (p *profile) some() string {
 	return strings.Join(told, ", ")
 }
 
-// short is the beginning of a text.
+// short returns the beginning of a text.
 func short(text string) string {
 	const most = 30
 	if len(text) > most {
@@ -51,7 +51,7 @@ func short(text string) string {
 	return text
 }
 
-// answers are pairs of words, in lower case.
+// answers lists pairs of answers, in lower case.
 var answers = [][]string{{"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"}, {"nein", "ja"}, {"off", "on"},
 	{"non", "oui"}, {"no", "si"}, {"no", "sí"}, {"nee", "ja"}, {"absent", "present"}, {"negative", "positive"}}
 
@@ -60,7 +60,7 @@ var answer = Kind{Name: "yes or no", Use: Input, is: func(p *profile) (string, b
 	return p.some(), len(p.levels) == 2 && answered(slices.Collect(maps.Keys(p.levels)))
 }}
 
-// answered says whether the texts are a pair of answers, whatever their case.
+// answered reports whether the texts are a pair of answers in any letter case.
 func answered(words []string) bool {
 	var lower []string
 	for _, w := range words {
@@ -89,7 +89,7 @@ var code = Kind{Name: "category", Use: Input, category: true, is: func(p *profil
 	return fmt.Sprintf("%d categories, by its name, although they are numbers: %s", n, p.some()), true
 }}
 
-// scales are well-known scales in lower case, the lowest value first; | separates words of one
+// scales lists well-known scales in lower case, the lowest value first; | separates words of one
 // rank.
 var scales = func() (all [][]string) {
 	for _, text := range slices.Concat(cells.Months, []string{
@@ -174,7 +174,7 @@ var scales = func() (all [][]string) {
 	return all
 }()
 
-// ordered has values of a scale that is well known, bands of numbers, or numbered texts.
+// ordered has values of a well-known scale, bands of numbers, or numbered texts.
 var ordered = Kind{Name: "ordered", Use: Input, is: func(p *profile) (string, bool) {
 	of := p.order()
 	if of == nil {
@@ -183,7 +183,7 @@ var ordered = Kind{Name: "ordered", Use: Input, is: func(p *profile) (string, bo
 	return fmt.Sprintf("%d values with an order: %s", len(of), strings.Join(of, " < ")), true
 }}
 
-// order is the order of three or more different values, or nil.
+// order returns three or more different values in their order, or nil.
 func (p *profile) order() []string {
 	if n := len(p.levels); n < 3 || n > mostCategories || p.there < 2*n || p.isNumber() {
 		return nil
@@ -206,7 +206,7 @@ func (p *profile) order() []string {
 	return nil
 }
 
-// sorted are the values by their ranks; none if one has no rank, or two have the same.
+// sorted returns the values by their ranks; nil if a value has no rank, or two have the same.
 func sorted(values map[string]int, rank func(string) float64) []string {
 	ranks, met := map[string]float64{}, map[float64]bool{}
 	for text := range values {
@@ -224,7 +224,7 @@ func sorted(values map[string]int, rank func(string) float64) []string {
 	})
 }
 
-// place is the rank of a text in a scale, or NaN.
+// place returns the rank of a text in a scale, or NaN.
 func place(scale []string, text string) float64 {
 	text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " "))
 	for k, words := range scale {
@@ -247,7 +247,8 @@ var (
 	heading   = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
 )
 
-// band is the lower end of a band of numbers such as 18-24, <18, 65+ or 3; NaN for other texts.
+// band returns the lower end of a band of numbers such as 18-24, <18, 65+ or 3; NaN for other
+// texts.
 func band(text string) float64 {
 	if m := ranged.FindStringSubmatch(text); m != nil {
 		to := amountOf(m[3], m[4])
@@ -262,7 +263,7 @@ func band(text string) float64 {
 		return math.Inf(-1)
 	}
 	if m := above.FindStringSubmatch(text); m != nil {
-		// above all that begins where it does
+		// above every band with the same begin
 		return math.Nextafter(amountOf(m[1]+m[4], m[2]+m[5]), math.Inf(1))
 	}
 	if m := alone.FindStringSubmatch(text); m != nil {
@@ -271,8 +272,8 @@ func band(text string) float64 {
 	return math.NaN()
 }
 
-// amountOf is the number of a band with its unit of k or m. Points and commas before every three
-// digits, as in 1.000 and 1,000, separate thousands; any other is before decimals.
+// amountOf returns the number of a band with its unit of k or m. A point or comma before groups of
+// three digits separates thousands, as in 1.000 and 1,000. Any other one is the decimal separator.
 func amountOf(text, unit string) float64 {
 	if thousands.MatchString(text) {
 		text = strings.NewReplacer(",", "", ".", "").Replace(text)
@@ -284,7 +285,7 @@ func amountOf(text, unit string) float64 {
 	return v * map[string]float64{"": 1, "k": 1e3, "m": 1e6}[strings.ToLower(unit)]
 }
 
-// numbered is the number before a text, as in "2 - rarely", or NaN.
+// numbered returns the number before a text, as in "2 - rarely", or NaN.
 func numbered(text string) float64 {
 	m := heading.FindStringSubmatch(text)
 	if m == nil {

@@ -1,7 +1,7 @@
-// Package columns tells what the columns of a table are: inputs that are numbers or categories, the
-// label, what identifies cases, and what no classifier can use. It goes once through the file, and
-// what it decides is the data section of an experiment, with a reason for each column. kinds is the
-// table of what a column can be, with one file for each way of recognising one.
+// Package columns finds the role of every column of a table: an input of numbers or categories, the
+// label, an identifier of cases, or a column that no classifier can use. It reads the file once and
+// makes the data section of an experiment, with a reason for each column. kinds lists the kinds of
+// columns; each way of recognising a kind is one file.
 package columns
 
 import (
@@ -14,30 +14,30 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// asked is why a column is the label that the user named.
+// asked is the reason given for a label that the user named.
 const asked = "as asked for"
 
-// Column is a column of a file and what it was taken for.
+// Column describes a column of a file and its use.
 type Column struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind"` // of kinds, or label
+	Kind    string `json:"kind"` // name of one of kinds, or label
 	Use     Use    `json:"-"`
 	UsedAs  string `json:"use"`
-	Found   string `json:"found"` // what was found in it
+	Found   string `json:"found"` // description of its values
 	Missing int    `json:"missing,omitempty"`
 	Levels  int    `json:"levels,omitempty"` // categories
 
 	Order []string `json:"order,omitempty"` // all values, the lowest first, of an input that has such an order
 
-	Date *cells.Date `json:"date,omitempty"` // of an input that is a date or a time
+	Date *cells.Date `json:"date,omitempty"` // form and parts of an input that is a date or a time
 
-	// What texts around numbers mean, as in data.Meaning.
+	// The meaning of the texts around numbers, as in data.Meaning.
 	Unit     string     `json:"unit,omitempty"`
 	Limits   bool       `json:"limits,omitempty"`
 	Duration cells.Span `json:"duration,omitempty"`
 
 	odd    map[string]int // texts that stand for a missing value among dates and durations
-	number bool           // it reads as numbers in the notation of the file
+	number bool           // all values are numbers in the notation of the file
 	names  bool           // its values are names and look like numbers
 }
 
@@ -49,7 +49,7 @@ type Spread struct {
 	Skewed   bool
 }
 
-// Table is what was found in a file, and the data section that says so.
+// Table has the findings about a file, and the data section made from them.
 type Table struct {
 	data.Layout
 	Rows       int
@@ -58,27 +58,28 @@ type Table struct {
 	Spellings  string // several spellings of a category, for each column of ignore_case
 	Columns    []Column
 	Label      int
-	Why        string       // this column is the label
+	Why        string       // reason why the column is the label
 	Candidates []Candidate  // columns that may be the label, the most likely first; none: the user named it
 	unclear    string       // why the most likely candidate is not clear; empty: it is
 	Skewed     []string     // inputs of numbers, none below 0, that a power or logarithm may make symmetric
 	shares     []string     // columns of numbers that add up to 1 in every row
-	Classes    []data.Count // of the label, in order of their texts; none if it is a number
-	Rare       []data.Count // classes of too few cases to learn and to test, which are left out
+	Classes    []data.Count // classes of the label, in order of their texts; none if it is a number
+	Rare       []data.Count // classes with too few cases for training and test, left out
 	Numeric    bool         // the label is a number
-	Target     Spread       // of a numeric label
+	Target     Spread       // only for a numeric label
 	Spec       data.Spec    // train, label, id, group, drop, categories, …
 }
 
-// means says that texts have a meaning.
+// means reports whether the texts of the column have a meaning: an order, a date, a unit, a limit
+// or a duration.
 func (c Column) means() bool {
 	return c.Order != nil || c.Date != nil || c.Unit != "" || c.Limits || c.Duration != ""
 }
 
-// Named says that the values of the column are names although they are numbers.
+// Named reports whether the column is an input whose values are names although they are numbers.
 func (c Column) Named() bool { return c.Use == Input && c.names }
 
-// Reason says why the column of the label is the label, and which the next guess is.
+// Reason says why the label is the label, and which column is the next guess.
 func (t *Table) Reason() string {
 	switch {
 	case t.Why == asked:
@@ -91,7 +92,8 @@ func (t *Table) Reason() string {
 	return fmt.Sprintf("guessed, by %s (the next guess is %s)", t.Why, t.Candidates[1].Column)
 }
 
-// Inputs is how many inputs the columns make: a category has one for each of its values.
+// Inputs returns the number of inputs that the columns make: a category makes one for each of its
+// values.
 func (t *Table) Inputs() (n int) {
 	for _, c := range t.Columns {
 		if c.Use != Input {
@@ -112,8 +114,8 @@ func (t *Table) Inputs() (n int) {
 	return n
 }
 
-// Naming is what a specification calls a column: its name, or its number where the file has no
-// names.
+// Naming returns the name of a column in a specification: its name, or its number if the file has
+// no names.
 func (t *Table) Naming(j int) string {
 	if !t.Header {
 		return strconv.Itoa(j + 1)
@@ -128,47 +130,48 @@ type Use int
 const (
 	Input Use = iota
 	Label
-	ID    // carried through to the predictions
-	Group // no fold divides its cases
+	ID    // copied to the predictions
+	Group // all cases of a group are in the same fold
 	Left  // left out
 )
 
 // String is the name of the role in messages.
 func (u Use) String() string { return []string{"input", "label", "id", "group", "left out"}[u] }
 
-// Kind is something that a column can be.
+// Kind is a kind of columns.
 type Kind struct {
 	Name string
 	Use  Use
 	// category means that numbers of this kind are names.
 	category bool
-	// is says whether a column is of this kind, and in words what was found in it.
+	// is reports whether a column is of this kind, and describes its values in words.
 	is func(*profile) (found string, ok bool)
 }
 
-// leastRows is the number of rows from which on numbers in a row are no accident.
+// leastRows is the number of rows from which on a regularity of a column, such as ascending
+// numbers, is not taken for chance.
 const leastRows = 20
 
-// idName are names of columns that identify something: id, patient_id, PatientID, case-no.
+// idName matches names of columns that identify something: id, patient_id, PatientID, case-no.
 var idName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
 	`^(case|record)$|[_ .-](id|uuid|guid|key|nr|no|index|idx)$|` +
 	`^(id|case|record|row|sample|serial)[_ .-]?(id|nr|no|num|number|key)$|(?-i:[a-z](Id|ID|Nr|No|Key)$)`)
 
-// countName are names of identifiers that are names of counts too.
+// countName matches names that identifiers and counts have.
 var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
 
 // Candidate is a column that may be the label, with the evidence for it.
 type Candidate struct {
 	Column         string `json:"column"`
-	Why            string `json:"why"` // what speaks for it
+	Why            string `json:"why"` // reasons to take it as the label
 	place          int
 	points         float64
-	named, numeric bool // its name or its values speak for it; it has numbers of many values
+	named, numeric bool // named: name or values suggest a label; numeric: many different numbers
 }
 
 // UnclearLabel is the error of a table whose columns do not tell which one is the label.
 type UnclearLabel struct {
-	Candidates []Candidate // at most five columns, the most likely first
+	Candidates []Candidate // five columns at most, the most likely first
 	Reason     string      // why none of them was taken
 }
 

@@ -33,7 +33,7 @@ func rows(n int, head string, line func(i int) string) string {
 	return text.String()
 }
 
-// Each kind of column is recognised by its content and its name, and nothing else is.
+// Each kind of column is recognised by its content and its name.
 func TestKinds(t *testing.T) {
 	word := func(i int, words ...string) string { return words[i%len(words)] }
 	for name, of := range map[string]struct {
@@ -102,7 +102,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Every finding about a column says what to do about it.
+// Every finding about a column has a remedy.
 func TestFound(t *testing.T) {
 	table, err := Read(file(t, rows(60, "a,b,c,d,label", func(i int) string {
 		value := fmt.Sprintf("%.1f", float64(i)/7)
@@ -271,12 +271,12 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Repeated rows are kept together, unless there are very few, or so many that the inputs just have
-// few values, or the rows have groups anyway.
+// Repeated rows are kept together, with three exceptions: very few rows repeat; so many repeat that
+// the inputs have few values; or the rows have groups.
 func TestCopies(t *testing.T) {
 	for name, of := range map[string]struct {
 		head   string
-		copies int // of 200 rows
+		copies int // copies among 200 rows
 		want   string
 	}{"few": {"zone,b,y", 1, ""}, "some": {"zone,b,y", 20, "together"}, "most": {"zone,b,y", 150, ""},
 		"grouped": {"patient,b,y", 20, ""}, "numbered": {",zone,b,y", 20, "together"}} {
@@ -378,10 +378,10 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
-// Many labels that say none beside classes that are numbers are a class; a few are missing ones.
+// If the other classes are numbers, many labels none are a class, and a few are missing labels.
 func TestNoneIsAClass(t *testing.T) {
 	for _, c := range []struct {
-		each       int // of so many rows one has none
+		each       int // one of each rows has none
 		classes    string
 		unlabelled int
 	}{{4, "[{1 20} {2 20} {3 20} {none 20}]", 0}, {40, "[{1 20} {2 20} {3 38}]", 2}} {

@@ -9,8 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// What init proposes for dates: parts that vary and say more than which row it is, the days between two dates, and the
-// order of day and month, which a column without a number above 12 takes from another one.
+// init proposes three things for dates: parts that vary and do not only number the rows; the days
+// between two dates; and the order of day and month. A column without a number above 12 takes this
+// order from another column.
 func TestDatesProposed(t *testing.T) {
 	day := func(i int) time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, i*37%300) }
 	for name, of := range map[string]struct {

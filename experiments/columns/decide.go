@@ -16,18 +16,17 @@ import (
 const (
 	fewCases     = 5 // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
-	notableShare = 0.05 // of values that are missing, from which on that may say something
-	// The share of rows that repeat an earlier one from which on these are kept together, and up to
-	// which: where more do, inputs have few different values, and cases that share them are no
-	// copies.
+	notableShare = 0.05 // fraction of missing values from which on they may be informative
+	// Rows that repeat an earlier one are kept together if their fraction is between these two. If
+	// more rows do so, the inputs have few different values, and equal cases are no copies.
 	copied, coincident = 0.01, 0.5
-	// A skewed input has more different values.
+	// A skewed input has more different values than this.
 	fewLevels = 5
 )
 
-// Read goes once through a file of columns and decides what each is. label names the column of the
-// label, by its name or its number from 1; empty lets the file decide. The error is that of
-// data.Scan, or that there is no such column, or none that could be the label.
+// Read reads a file of columns once and decides the kind and use of each. label names the column of
+// the label, by its name or its number from 1; empty lets the file decide. It is an error if
+// data.Scan fails, if there is no such column, or if no column could be the label.
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
@@ -93,7 +92,8 @@ func (r *repeated) add(fields []string, leftOut []bool) {
 	}
 }
 
-// numbered counts the rows that repeat an earlier one but for their numbers, where they have some.
+// numbered counts the rows that repeat an earlier one, without regard to row numbers, if a column
+// has them.
 func (t *Table) numbered(path string) error {
 	leftOut := make([]bool, len(t.Columns))
 	for j, c := range t.Columns {
@@ -108,9 +108,9 @@ func (t *Table) numbered(path string) error {
 	return err
 }
 
-// notation finds whether decimals follow a point or a comma, from the columns that are numbers in
-// one of the two only; where that says nothing and there are numbers with a comma, from the
-// delimiter.
+// notation finds whether the file has decimal points or decimal commas, from the columns that are
+// numbers in only one of the notations. If there are none and some numbers have a comma, the
+// delimiter decides.
 func (t *Table) notation(profiles []*profile) {
 	only, marked := [2]int{}, false
 	for _, p := range profiles {
@@ -137,7 +137,7 @@ func (t *Table) notation(profiles []*profile) {
 	}
 }
 
-// decide says of every column what it is.
+// decide sets the kind and the use of every column.
 func (t *Table) decide(profiles []*profile) {
 	t.Columns = make([]Column, len(profiles))
 	grouped := false
@@ -172,7 +172,7 @@ func (t *Table) decide(profiles []*profile) {
 	}
 }
 
-// describe sets what the values of a column mean, or how many there are.
+// describe sets the meaning of a column's values, or their number.
 func (c *Column) describe(p *profile) {
 	switch c.Kind {
 	case ordered.Name:
@@ -189,7 +189,7 @@ func (c *Column) describe(p *profile) {
 	}
 }
 
-// take makes inputs of the numbers among the other columns, for want of any.
+// take makes inputs of the numbers among the other columns if there are no inputs.
 func (t *Table) take(profiles []*profile) {
 	for j, p := range profiles {
 		if found, is := number.is(p); is && j != t.Label && len(p.levels) != 1 {
@@ -201,7 +201,7 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
-	for text, n := range p.tokens { // a class beside classes that are numbers, such as no disease
+	for text, n := range p.tokens { // none may be a class, such as no disease
 		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.there) && p.classes() {
 			delete(p.tokens, text)
 			p.texts += n
@@ -248,7 +248,7 @@ func (t *Table) labelled(p *profile) {
 	t.Columns[p.place] = c
 }
 
-// orderClasses gives three or more classes their order, if it has all of them.
+// orderClasses sets the order of three or more classes, if order has all of them.
 func (t *Table) orderClasses(order []string) {
 	has := func(text string) bool {
 		return slices.ContainsFunc(t.Classes, func(c data.Count) bool { return c.Class == text })
@@ -262,7 +262,7 @@ func (t *Table) orderClasses(order []string) {
 	}
 }
 
-// rare leaves out the classes of too few cases to train on and to test.
+// rare leaves out classes with too few cases for training and testing.
 func (t *Table) rare() {
 	least := 2
 	if t.Rows >= manyRows {
@@ -283,7 +283,7 @@ func (t *Table) rare() {
 func (t *Table) specify(profiles []*profile) {
 	s := &t.Spec
 	s.Regression = t.Numeric
-	s.Missing = "median" // where none is missing here, one may be among cases to predict
+	s.Missing = "median" // values may be missing among cases to predict
 	if share := float64(t.Duplicates) / float64(t.Rows); share >= copied && share <= coincident {
 		s.Duplicates = "together"
 	}
@@ -302,7 +302,7 @@ func (t *Table) specify(profiles []*profile) {
 			s.ID = append(s.ID, name)
 			continue
 		case Group:
-			s.Group, s.Duplicates = name, "" // a row has its group like its copies
+			s.Group, s.Duplicates = name, "" // copies of a row are in its group
 			continue
 		case Left:
 			s.Drop = append(s.Drop, name)
@@ -336,8 +336,8 @@ func (t *Table) specify(profiles []*profile) {
 	slices.SortFunc(t.Classes, func(a, b data.Count) int { return cmp.Compare(a.Class, b.Class) })
 }
 
-// interpret gives a column its meaning. The texts that have none, words of refusal, stand for
-// missing values; it returns their number.
+// interpret gives a column its meaning. Texts that have none, such as the word refused, become
+// missing values. It returns the number of such values.
 func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing int) {
 	if t.Spec.Columns.Described == nil {
 		t.Spec.Columns.Described = map[string]data.Meaning{}
@@ -370,8 +370,8 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 	return missing
 }
 
-// labelTokens adds the texts that stand for a missing label to the others. Among categories they
-// are missing too.
+// labelTokens adds the texts that stand for a missing label to the texts that stand for missing
+// inputs. In columns of categories they then mean missing values too.
 func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	label := profiles[t.Label]
 	if !label.isNumber() {
@@ -383,8 +383,8 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 }
 
 // dates decides which parts of each column of dates become inputs. If the values of a column do not
-// show whether day or month comes first, the other columns of dates decide. The later of two dates,
-// on average, has the days since the earlier one.
+// show whether day or month comes first, the other columns of dates decide. If there are two dates,
+// an input of the one that is later on average is the days since the other.
 func (t *Table) dates(profiles []*profile) {
 	var all []int
 	of, known := map[int]*dated{}, map[cells.Form]int{}
@@ -435,9 +435,9 @@ func (t *Table) dates(profiles []*profile) {
 	}
 }
 
-// fold finds columns of categories that are spelt in several ways, as yes, Yes and YES, which
-// ignore_case makes one. Single letters can mean different things by their case, as alleles do,
-// unless they are answers.
+// fold finds columns whose categories are spelt in several ways, such as yes, Yes and YES, which
+// ignore_case makes one. Single letters are not folded unless they are answers: alleles, for
+// example, differ by case.
 func (t *Table) fold(profiles []*profile) {
 	var all []string
 	for _, p := range profiles {
@@ -450,7 +450,7 @@ func (t *Table) fold(profiles []*profile) {
 	t.Spellings = strings.Join(all, "; ")
 }
 
-// folded counts the values that differ in letter case alone as the most frequent of them.
+// folded counts values that differ only in letter case under their most frequent spelling.
 func (p *profile) folded() map[string]int {
 	out, as := map[string]int{}, data.Spellings(p.levels)
 	for level, n := range p.levels {
@@ -459,8 +459,7 @@ func (p *profile) folded() map[string]int {
 	return out
 }
 
-// spellings lists the ways in which a category is spelt; empty if it is one, or if there are no
-// categories.
+// spellings lists the spellings of a category that has several; empty without such a category.
 func (p *profile) spellings() string {
 	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.lasting.n == p.texts || p.dated() != nil {
 		return ""

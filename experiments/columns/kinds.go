@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// kinds are asked in this order; the last takes every column.
+// kinds are tried in this order; the last one takes every column.
 var kinds = []Kind{empty, constant, weight, rowNumber, duration, measure, mixture, group, identifier, date, code,
 	number, answer, ordered, category, text}
 
@@ -29,15 +29,15 @@ var constant = Kind{Name: "constant", Use: Left, is: func(p *profile) (string, b
 	return "", false
 }}
 
-// date is a day or a time. It is an input if parts of it, or the days since another date, say
-// something (see Table.dates).
+// date is a day or a time. It is an input if parts of it, or the days since another date, are
+// informative (see Table.dates).
 var date = Kind{Name: "date", Use: Left, is: func(p *profile) (string, bool) { return "", p.dated() != nil }}
 
-// Texts that never repeat are sentences if they have more than longest bytes on average, or more
-// than shortest and, most of them, blanks.
+// Texts that never repeat are sentences if they have more than longest bytes on average. With more
+// than shortest bytes they are sentences if most of them have blanks.
 const shortest, longest = 20, 60
 
-// identifier tells every case from all others.
+// identifier has a different value for every case.
 var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string, bool) {
 	switch {
 	case !p.unique() || p.there < 3:
@@ -63,7 +63,7 @@ var rowNumber = Kind{Name: "row number", Use: ID, is: func(p *profile) (string, 
 	return fmt.Sprintf("the numbers %g to %g, each once", t.min, t.max), true
 }}
 
-// groupName are names of columns that say whom or what several rows are of.
+// groupName matches names of columns that identify the person or thing of several rows.
 var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
 	`customers?|clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|` +
 	`donors?|strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +
@@ -75,8 +75,8 @@ var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?
 // Groups have at least leastGroups values, and no more than mostOfGroup rows each on average.
 const leastGroups, leastNamedGroups, mostOfGroup = 10, 5, 50
 
-// group says whom or what several cases come from. Its name tells, or its values do: there are many
-// of them, and each has several rows.
+// group identifies the person or thing from which several cases come. It is recognised by its name,
+// or by many values with several rows each.
 var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
 	named := groupName.MatchString(p.name) || idName.MatchString(p.name) && !countName.MatchString(p.name)
@@ -109,7 +109,7 @@ func (p *profile) alone() bool {
 // together reports whether the rows of each value follow one another.
 func (p *profile) together() bool { return p.runs == len(p.levels) }
 
-// coded reports whether all values have letters and digits, as P07 has.
+// coded reports whether all values have letters and digits, such as P07.
 func (p *profile) coded() bool {
 	for level := range p.levels {
 		digits, letters := 0, 0
@@ -127,7 +127,7 @@ func (p *profile) coded() bool {
 	return len(p.levels) > 0
 }
 
-// text is anything else: sentences, and names that are too many for categories.
+// text is the last kind: sentences, and too many names for categories.
 var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
 	unit, others, _ := p.measured()
 	switch n := len(p.levels); {

@@ -19,9 +19,9 @@ import (
 // leads by at least leastLead.
 const (
 	strongName, partialName, weakName = 6, 3, 2
-	roleName                          = -3 // the name of an input: age, region, year, treatment
+	roleName                          = -3 // the name of an input, such as age or treatment
 	lastColumn, firstColumn           = 3, 2
-	lastOfNumbered                    = 1 // the last column behind row numbers, as frameworks of statistics export
+	lastOfNumbered                    = 1 // the last column, in a table with row numbers
 	onlyClasses                       = 3 // no other column could hold classes
 	verdictPair, twoValues            = 3, 0.5
 	manyTexts, manyNumbers            = -1, -5
@@ -29,7 +29,7 @@ const (
 	mostCandidates                    = 5
 )
 
-// labelNames are names of labels and of no other columns, in lower case without accents or blanks.
+// labelNames lists names that only labels have, in lower case without accents or blanks.
 var labelNames = set(`label labels y target targets outcome outcomes response groundtruth gt truth dependent
 	classlabel targetclass survived survival survive churn churned attrition default defaulted
 	defaultpaymentnextmonth deny denied spam isspam ham vote voted votes purchase purchased
@@ -58,7 +58,7 @@ var labelNames = set(`label labels y target targets outcome outcomes response gr
 	диагноз исход результат отток выжил дефолт мошенничество вид 标签 类别 目标 类 诊断 结果 是否流失 流失 ラベル
 	目的変数 クラス 診断 結果 正解 분류 레이블 목표`)
 
-// weakNames are names of labels, and of inputs as well.
+// weakNames lists names that both labels and inputs have.
 var weakNames = set(`class classes classe clase klasse klasa klass luokka класс classi clases klassen type status
 	state sex gender result results category group grade level quality rating risk income salary
 	decision condition kind event stage severity disease diabetes cancer party genre cluster
@@ -66,7 +66,7 @@ var weakNames = set(`class classes classe clase klasse klasa klass luokka кла
 	tipo typ gruppe groupe grupo gruppo zustand sesso sexe sexo geschlecht plec kon stan status
 	typ luokitus ocena note nota voto rodzaj`)
 
-// inputNames are names that inputs, times and parts of a design have, and a label has not.
+// inputNames lists names of inputs, times and parts of a design, which labels do not have.
 var inputNames = set(`year month day week weekday hour date time season quarter age alter edad eta idade leeftijd
 	wiek site region country city zone district area location province ward island race
 	ethnicity ethnic religion education edu marital married job occupation smoker smoking smoke
@@ -77,20 +77,21 @@ var inputNames = set(`year month day week weekday hour date time season quarter 
 	weights w source school hospital clinic lab operator machine brand model make channel plan
 	contract payment gender children kids pclass embarked deck`)
 
-// before are words that make something known earlier of the name of a label.
+// before lists words that turn the name of a label into the name of an earlier value, which is an
+// input.
 var before = set(`prior previous prev last past history hist number num n count cnt rate ratio pct percent
 	date day days month months year time age amount amt mean avg sum total max min family father
 	mother parent since first before pre expected predicted pred predict prediction probability
 	prob proba score index id fruehere vorherige vorige precedent anterior precedente nombre
 	anzahl numero numero dias tage jours`)
 
-// around are words in the name of a label that say nothing.
+// around lists words in the name of a label that are ignored.
 var around = set(`is has was did does had ever the of a in flag yn ind indicator binary bin cat code label
 	class status type group target outcome variable col column true final hat ist war a ha e es
 	est col fue foi var num5 value yes no event result loan patient customer client employee
 	student user person passenger`)
 
-// verdicts are pairs of values that are a judgement.
+// verdicts lists pairs of values that are a judgement.
 var verdicts = pairs(`bad good|benign malignant|alive dead|loss win|fail pass|failed passed|negative positive|ham spam|
 	healthy sick|case control|died survived|approved denied|e p|approved rejected|absent present|
 	abnormal normal|accept reject|accepted rejected|b m|edible poisonous|fake real|fraud genuine|
@@ -116,7 +117,7 @@ func pairs(text string) map[string]bool {
 	return out
 }
 
-// plain is a text in lower case without accents.
+// plain returns a text in lower case without accents.
 func plain(text string) string {
 	remove := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
 	if out, _, err := transform.String(remove, text); err == nil {
@@ -126,7 +127,7 @@ func plain(text string) string {
 	return strings.ToLower(latin.Replace(text))
 }
 
-// words are the words of a name: LoanStatus, loan_status and "loan status" have the same two.
+// words returns the words of a name: LoanStatus, loan_status and "loan status" have the same two.
 func words(name string) (out []string) {
 	var word []rune
 	flush := func() {
@@ -188,7 +189,7 @@ func nameEvidence(name string) (points float64, why string) {
 	return 0, ""
 }
 
-// labelPlaces are the facts of a whole table that the evidence for one column as the label needs.
+// labelPlaces has the facts about a table on which the evidence for a single column depends.
 type labelPlaces struct {
 	end      int            // the last column, or in some formats the first
 	last     int            // the last column
@@ -303,8 +304,8 @@ func (at labelPlaces) valueEvidence(p *profile) (points float64, why string) {
 	return points, strings.Join(reasons, ", ")
 }
 
-// alike gives columns before the last one its place too where they look like it: labels of several
-// tasks stand together, such as label_a and label_b.
+// alike treats columns before the last one as if they were last, if they look like it: labels of
+// several tasks are adjacent, such as label_a and label_b.
 func (t *Table) alike(all []Candidate, profiles []*profile) {
 	if len(all) == 0 {
 		return
@@ -323,7 +324,7 @@ func (t *Table) alike(all []Candidate, profiles []*profile) {
 	}
 }
 
-// sameStem reports whether two names differ in their last letter or word only.
+// sameStem reports whether two names differ only in their last letter or word.
 func sameStem(a, b string) bool {
 	x, y := []rune(plain(a)), []rune(plain(b))
 	if len(x) == len(y) && len(x) > 1 && slices.Equal(x[:len(x)-1], y[:len(y)-1]) {
@@ -333,7 +334,7 @@ func sameStem(a, b string) bool {
 	return len(v) == len(w) && len(v) > 1 && slices.Equal(v[:len(v)-1], w[:len(w)-1])
 }
 
-// stem is a name without the number at its end; "" for a name without one.
+// stem returns a name without the number at its end; "" if it has no number there.
 func stem(name string) string {
 	of := strings.TrimRight(name, "0123456789")
 	if of == name {
@@ -345,7 +346,7 @@ func stem(name string) string {
 // counts reports whether the values count the rows.
 func (p *profile) counts() bool { _, is := rowNumber.is(p); return is }
 
-// numbersRows reports whether the column has no name, or one that exports give to row numbers.
+// numbersRows reports whether the column has no name, or a name that exports give to row numbers.
 func (p *profile) numbersRows() bool {
 	return slices.Contains([]string{"", "rownames", "rowname", "unnamed0", "x", "1", "index", "rowid", "rowno"},
 		strings.Join(words(p.name), ""))
@@ -382,7 +383,7 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 			"of numbers; name one", mostClasses)
 	}
 	first := all[0]
-	all = slices.DeleteFunc(all, func(c Candidate) bool { // numbers only where nothing better is there
+	all = slices.DeleteFunc(all, func(c Candidate) bool { // numbers only without better candidates
 		return c.numeric && !first.numeric && c.place != t.Layout.Label && c.points < leastPoints
 	})
 	t.Label, t.Why, t.Candidates = first.place, first.Why, all[:min(len(all), mostCandidates)]
@@ -390,7 +391,7 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 	case t.shares != nil:
 		t.unclear = "the numbers of " + strings.Join(t.shares, ", ") + " add up to 1 in every row: they are " +
 			"probabilities of classes, which no column names"
-	case t.classLike(all) == 0 && first.place == t.Layout.Label: // numbers alone: a regression of the last one
+	case t.classLike(all) == 0 && first.place == t.Layout.Label: // regression
 	case len(all) > 1 && first.points-all[1].points < leastLead:
 		t.unclear = fmt.Sprintf("%q and %q may both be it", first.Column, all[1].Column)
 	case len(all) > 1 && (first.points < leastPoints || !first.named && t.classLike(all) > 1):
@@ -399,7 +400,7 @@ func (t *Table) findLabel(profiles []*profile, named string) error {
 	return nil
 }
 
-// classLike counts the candidates of few values, without names that inputs have.
+// classLike counts the candidates that have few values and no name of an input.
 func (t *Table) classLike(all []Candidate) (n int) {
 	for _, c := range all {
 		if c.points > roleName+twoValues && !c.numeric {
@@ -473,10 +474,10 @@ func (s *sums) of(t *Table, profiles []*profile) []string {
 	return nil
 }
 
-// mostClasses is the most values of a column that is taken for the label without being named.
+// mostClasses is the largest number of values of a label that the user has not named.
 const mostClasses = 20
 
-// classes says whether the values could be classes: few ones, that are texts or whole numbers.
+// classes reports whether the values could be classes: few different texts or whole numbers.
 func (p *profile) classes() bool {
 	n := len(p.levels)
 	if n < 2 || n > mostClasses || p.there < 2*n || p.dated() != nil {
@@ -485,17 +486,17 @@ func (p *profile) classes() bool {
 	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
 }
 
-// label says whether the values could be classes of a column that is the label by its name or
-// place. Such values are classes, or more texts that repeat often.
+// label reports whether the values could be classes of a column that is the label by its name or
+// place. These may also be many texts that repeat often.
 func (p *profile) label() bool {
 	n := len(p.levels)
 	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
 }
 
-// filled reports whether nearly all values are there, as a label has them.
+// filled reports whether nearly all values are present, as in a label.
 func (p *profile) filled() bool { return 10*p.missing <= p.there }
 
-// quantity reports whether the values are numbers, and not the numbers of the rows.
+// quantity reports whether the values are numbers other than row numbers.
 func (p *profile) quantity() bool {
 	_, counts := rowNumber.is(p)
 	_, identifies := identifier.is(p)

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// headers are those of public tables and of exports: the label's name, and the columns with what is in them.
+// headers lists the headers of public tables and of exports: the label's name, and the columns with
+// their contents.
 //
 //	i row numbers, t different texts, n numbers, c counts, k 3 to 6 whole numbers, b 0 and 1, y no and yes, s 4 texts,
 //	u 2 texts, v good and bad, q M and F, d dates

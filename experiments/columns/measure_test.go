@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// What init writes of units, limits of detection and durations, and what it says of them.
+// init writes units, limits of detection and durations, with a description.
 func TestMeasuresProposed(t *testing.T) {
 	word := func(i int, words ...string) string { return words[i%len(words)] }
 	for _, of := range []struct {
@@ -61,8 +61,8 @@ func TestMeasuresProposed(t *testing.T) {
 	}
 }
 
-// Percent signs and currencies are no units: a column that has them beside a unit is left out, and one that has them
-// beside plain numbers is told.
+// Percent signs and currencies are no units: a column that has them and a unit is left out, and a
+// column that has them and plain numbers gives a warning.
 func TestSignsBesideNumbers(t *testing.T) {
 	for _, of := range []struct{ sign, other, want string }{
 		{"%d.5 %%", "%d mmol/mol", "in mmol/mol and %; write all in one unit"},

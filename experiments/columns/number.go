@@ -78,7 +78,7 @@ var measure = Kind{Name: "measure", Use: Input, is: func(p *profile) (string, bo
 				converted = append(converted, other)
 			}
 		}
-		if converted != nil { // the range is of several units
+		if converted != nil { // the range mixes several units
 			found += " as they are written, in"
 		}
 		found += " " + unit
@@ -114,8 +114,8 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 	return fmt.Sprintf("in %s and %s; write all in one unit", unit, strings.Join(others, ", ")), true
 }}
 
-// measured is the unit of numbers, empty if they have limits alone, and the others that cannot be
-// converted to it. ok is false if the texts are no such numbers.
+// measured returns the unit of the numbers, and the other units that cannot be converted to it. The
+// unit is empty if the numbers only have limits. ok is false if the texts are no such numbers.
 func (p *profile) measured() (unit string, others []string, ok bool) {
 	t := &p.amounts[p.notation]
 	known := map[string]int{}
@@ -151,7 +151,8 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 	return unit, others, !few && 2*total >= t.n+p.tally().n-limits
 }
 
-// lastName are names of durations; without one, 1:30:00 is a time of the day.
+// lastName matches names of durations; in a column without such a name, 1:30:00 is a time of the
+// day.
 var lastName = regexp.MustCompile(`(?i)duration|dauer|durée|duree|duraci|elapsed|laufzeit|runtime|run_time|uptime|` +
 	`downtime|tenure|(^|[_ .-])(wait|waited|waiting|lap|pace|split|age|stay|time_(spent|taken|to|in|on))([_ .-]|$)`)
 
@@ -172,7 +173,7 @@ var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, 
 	}
 	unit := l.unit()
 	of := unit.Seconds()
-	if l.clocks[2] == l.n { // they were taken for minutes and seconds
+	if l.clocks[2] == l.n { // the sum took them as minutes and seconds
 		of /= 60
 	}
 	found := fmt.Sprintf("durations, %.4g to %.4g %s", l.min/of, l.max/of, unit)

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// Different values of a column that are counted one by one: most, fewest in very wide tables,
-	// and those of all columns.
+	// Largest number of different values that are counted one by one: in a column, in a column of a
+	// very wide table, and in all columns together.
 	maxLevels, leastLevels, allLevels = 2000, 100, 10_000_000
 
-	point   = 0 // of profile.numbers
+	point   = 0 // index of profile.numbers
 	comma   = 1
-	plainly = 2 // as Load reads them unless decimal says otherwise
+	plainly = 2 // the notation that Load reads by default
 
-	// In a column of numbers so many different texts at most, and one value of so many, may be
-	// texts that stand for missing ones.
+	// A column of numbers may have mostOdd different texts that stand for missing values, in at
+	// most one of leastNumbers values.
 	mostOdd, leastNumbers = 3, 50
 )
 
-// profile is what one pass over a column has found.
+// profile has the findings of one pass over a column.
 type profile struct {
 	name           string
-	place          int // from 0
-	there, missing int // values
+	place          int // position from 0
+	there, missing int // numbers of values
 	numbers        [3]tally
 	tokens         map[string]int // texts that stand for a missing value in a column of numbers
 	texts          int            // values that are neither numbers nor such tokens
-	odd            map[string]int // of these the first few that differ
+	odd            map[string]int // the first few different ones of these texts
 	levels         map[string]int // how often each value occurs; nil if there are more than most
 	spelt          map[string]int // levels in all spellings; nil: levels has them
 	most           int
@@ -41,19 +41,19 @@ type profile struct {
 	runs           int  // runs of equal values
 	last           []byte
 	seen           map[uint64]bool
-	blanks, bytes  int      // values with a blank in them, and the length of all texts
-	dates          []*dated // in the forms that nearly all texts so far have
+	blanks, bytes  int      // number of values with a blank, and length of all texts
+	dates          []*dated // one for each form that nearly all texts so far have
 	amounts        [3]tally // numbers in texts with a unit or a limit
 	units          map[string]int
 	limits         map[string]int // limits of detection, by their sides
 	lasting        lasting        // durations
-	currencies     map[string]int // of numbers
+	currencies     map[string]int // numbers by their currency
 	percent, bare  int            // numbers with a percent sign, and others that are not 0
 
-	notation int // of the file: point or comma
+	notation int // notation of the file: point or comma
 }
 
-// tally is of the numbers in one notation.
+// tally has statistics of the numbers in one notation.
 type tally struct {
 	n, whole int
 	min, max float64
@@ -79,18 +79,18 @@ func (t *tally) add(v float64) {
 	}
 }
 
-// infinite are texts, in lower case, that in a column of numbers stand for a missing value like
-// those of data.Refused.
+// infinite lists texts, in lower case, that stand for a missing value in a column of numbers, in
+// addition to the texts of data.Refused.
 var infinite = []string{"inf", "-inf", "infinity"}
 
-// isToken says whether a text stands for a missing value in a column of numbers.
+// isToken reports whether a text stands for a missing value in a column of numbers.
 func isToken(text string) bool {
 	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
 }
 
-var hashSeed = maphash.MakeSeed() // hashes are compared with each other only
+var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
 
-// newProfile begins the profile of a column, given its place and the number of all columns.
+// newProfile begins the profile of a column at a position among a number of columns.
 func newProfile(name string, place, columns int) *profile {
 	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
 		tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
@@ -134,9 +134,9 @@ func (p *profile) add(text string) {
 	}
 }
 
-// addNumber takes the value as a number in each notation in which it is one.
+// addNumber adds the value to the tally of each notation in which it is a number.
 func (p *profile) addNumber(text string) (is bool) {
-	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // as that of a currency
+	code := len(text) > 3 && (text[3] == ' ' || text[3] <= '9') // such as the code of a currency
 	if text[0] > '9' && text[0] < 0x80 && !code {               // the quick answer for most texts
 		return false
 	}
@@ -184,8 +184,8 @@ func (p *profile) addCurrency(text string) {
 	p.currencies[strings.Clone(of)]++
 }
 
-// settle takes a few texts among very many numbers, such as a unit below the head or the word at
-// the left of a sum, for missing values.
+// settle makes missing values of a few texts among very many numbers, such as a unit below the
+// header or the word before a sum.
 func (p *profile) settle() {
 	limits := p.limits["<"] + p.limits[">"]
 	if p.texts == limits || len(p.odd) > mostOdd || (p.texts-limits)*leastNumbers > p.there {
@@ -197,8 +197,8 @@ func (p *profile) settle() {
 	p.texts = limits
 }
 
-// count notes which values there are, for as long as that can matter: of many values only whether
-// one repeats, and of fractions not even that.
+// count counts each different value. For a column with many values it only notes whether one
+// repeats, and for fractions it notes nothing.
 func (p *profile) count(text string) {
 	if p.levels != nil {
 		if p.runs == 0 || text != string(p.last) {
@@ -219,7 +219,7 @@ func (p *profile) count(text string) {
 	p.seen[h] = true
 }
 
-// addDate keeps the forms in which the texts so far are dates, but for a few.
+// addDate keeps the forms in which nearly all texts so far are dates.
 func (p *profile) addDate(text string) {
 	if len(p.dates) == 0 {
 		return
@@ -259,10 +259,10 @@ func (p *profile) addAmount(text string) (limit bool) {
 	return limit
 }
 
-// standIn is a number such as -999 that occurs more than once and is far from all others, as one is
-// that stands for a missing value.
+// standIn returns a number such as -999 that probably stands for a missing value: it occurs more
+// than once and is far from all others.
 func (p *profile) standIn() (text string, n int) {
-	if len(p.levels) < 4 { // or too many were counted
+	if len(p.levels) < 4 { // or nil: too many
 		return "", 0
 	}
 	least, most := p.tally().min, p.tally().max
@@ -287,10 +287,10 @@ func (p *profile) standIn() (text string, n int) {
 	return "", 0
 }
 
-// tally is of the numbers as the file writes them.
+// tally returns the tally in the notation of the file.
 func (p *profile) tally() *tally { return &p.numbers[p.notation] }
 
-// tokened is how many values stand for a missing one if the column holds numbers.
+// tokened returns the number of values that stand for a missing one if the column holds numbers.
 func (p *profile) tokened() (n int) {
 	for _, k := range p.tokens {
 		n += k
@@ -298,17 +298,17 @@ func (p *profile) tokened() (n int) {
 	return n
 }
 
-// isNumber says whether all values are numbers, but for tokens.
+// isNumber reports whether all values except tokens are numbers.
 func (p *profile) isNumber() bool { return p.tally().n > 0 && p.tally().n+p.tokened() == p.there }
 
-// isWhole says whether all values are whole numbers, but for tokens.
+// isWhole reports whether all values except tokens are whole numbers.
 func (p *profile) isWhole() bool { return p.isNumber() && p.tally().whole == p.tally().n }
 
-// unique says whether no value occurs twice.
+// unique reports whether no value occurs twice.
 func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.there }
 
-// dated is the form in which all values are dates, but for a few that stand for missing ones; of
-// two the more usual one. It is nil if there is none.
+// dated returns the form in which all values are dates, except a few that stand for missing ones.
+// If two forms read equally many values, it is the more usual one. It is nil if there is none.
 func (p *profile) dated() *dated {
 	if p.texts == 0 {
 		return nil
@@ -330,8 +330,8 @@ func (p *profile) dated() *dated {
 	})
 }
 
-// other is a second form in which the values are dates, or nil: it cannot be seen whether day or
-// month comes first.
+// other returns a second form in which the values are dates, if day and month cannot be told apart;
+// else nil.
 func (p *profile) other(than *dated) *dated {
 	for _, d := range p.dates {
 		if d != than && d.n == than.n && d.ranked != than.ranked {

@@ -12,29 +12,29 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// dated is what the values of a column are as dates or times of one form.
+// dated describes the values of a column if they are read as dates or times of one form.
 type dated struct {
 	form        cells.Form
 	n           int
-	odd         map[string]int // texts that are none
+	odd         map[string]int // texts that are no dates of the form
 	first, last time.Time
 	latest      time.Time // the last value
-	falls       bool      // a value is before the one above it
-	sum         float64   // of the days since 1970
+	falls       bool      // a value is earlier than the previous one
+	sum         float64   // sum of the days since 1970
 	parts       map[cells.Part][2]float64
-	ranked      float64    // the sum of days times rows, which is another for other dates
-	usual       cells.Form // the more usual form of dates that are written so
+	ranked      float64    // fingerprint of the dates: the sum of days times row numbers
+	usual       cells.Form // the most usual form of dates in this notation
 	timed       int        // number of dates with a time of the day
 	zones       map[string]bool
 }
 
-// american are dates that mostly have the month first: 12/31/2024, Dec 31, 2024.
+// american matches dates in notations that mostly have the month first: 12/31/2024, Dec 31, 2024.
 var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
 	regexp.MustCompile(`^\d{4}`)
 
-const mostTold = 6 // zones, units or currencies that are told
+const mostTold = 6 // largest number of zones, units or currencies that a message lists
 
-// cycle is a part of a date that init proposes, and after how many days it is the same again.
+// cycle is a part of a date that init proposes, with its period in days.
 type cycle struct {
 	part cells.Part
 	days float64
@@ -92,15 +92,15 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 	}
 }
 
-// bornName are names of dates of birth, whose month and weekday hardly matter.
+// bornName matches names of dates of birth, whose month and weekday hardly matter.
 var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
 
-// proposed are the parts of dates that vary. Of many that only rise from row to row, those parts
-// are left out that do not repeat, and so number the rows.
+// proposed returns the parts of dates that vary. If many dates only rise from row to row, it leaves
+// out the parts that do not repeat: they would only number the rows.
 func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
-		case c.part == "hour" && 2*d.timed < d.n: // it would be missing in most
+		case c.part == "hour" && 2*d.timed < d.n: // most would have none
 		case !varies || d.form == cells.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
 		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
 			leftOut = append(leftOut, c.part)
@@ -111,8 +111,8 @@ func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	return parts, leftOut
 }
 
-// apart divides parts of later dates into those that differ from those of the earlier ones, and
-// those that hardly do, for too few days are between them.
+// apart divides the parts of later dates in two: parts that differ from the same parts of the
+// earlier dates, and parts that are almost the same because too few days lie between.
 func (d *dated) apart(from *dated, parts []cells.Part) (differ, same []cells.Part) {
 	between := d.sum/float64(d.n) - from.sum/float64(from.n)
 	for _, p := range parts {
@@ -126,7 +126,7 @@ func (d *dated) apart(from *dated, parts []cells.Part) (differ, same []cells.Par
 	return differ, same
 }
 
-// found says what the dates are; other is another form that they may have, or nil.
+// found describes the dates in words. other is a second form that fits them as well, or nil.
 func (d *dated) found(leftOut []cells.Part, other *dated) string {
 	text := fmt.Sprintf("dates, %s to %s", d.first.Format(time.DateOnly), d.last.Format(time.DateOnly))
 	if d.form == cells.Clock {
@@ -159,7 +159,7 @@ func joined(parts []cells.Part) string {
 // lasting has statistics of the values of a column as durations.
 type lasting struct {
 	n        int
-	odd      map[string]int // texts that are none
+	odd      map[string]int // texts that are no durations
 	clocks   [4]int         // number of clocks by their number of fields
 	named    bool           // a unit is written in full
 	beyond   bool           // a clock goes beyond a day
@@ -193,8 +193,8 @@ func (l *lasting) add(text string) {
 	l.sum, l.min, l.max = l.sum+v, min(l.min, v), max(l.max, v)
 }
 
-// unit is the largest unit that fits twice into the mean duration. Clocks of two fields are hours
-// and minutes, unless others have seconds too.
+// unit returns the largest unit that fits twice into the mean duration. A clock of two fields is
+// hours and minutes, unless other values have seconds.
 func (l *lasting) unit() cells.Span {
 	if l.clocks[2] == l.n {
 		return "hours"
@@ -209,5 +209,6 @@ func (l *lasting) unit() cells.Span {
 	return cells.Span(names[0])
 }
 
-// longUnit says whether a clock of two fields is hours and minutes where durations are in the unit.
+// longUnit reports whether a clock of two fields is hours and minutes, rather than minutes and
+// seconds, if durations are in the unit.
 func longUnit(unit cells.Span) bool { return unit == "hours" || unit == "days" }

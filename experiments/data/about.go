@@ -8,8 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
-// byReason are the reasons to leave out columns of these roles, in the order in which they are
-// listed.
+// byReason lists roles whose columns are left out, with the reason, in the order of the text.
 var byReason = []struct {
 	role   role
 	reason string
@@ -36,7 +35,8 @@ func (s Spec) leftOut(t *table) (out []LeftOut) {
 	return out
 }
 
-// about describes in one line what is predicted from what, and what is left out and why.
+// about describes in one line the label, the inputs, and the columns that are left out, with
+// reasons.
 func (d *Data) about(s Spec) string {
 	text := d.Schema.Label.Name
 	if d.Guessed {
@@ -84,7 +84,7 @@ func (d *Data) about(s Spec) string {
 	return text
 }
 
-// counted are classes with their numbers of cases.
+// counted returns texts of the classes with their numbers of cases.
 func counted(classes []Count) (out []string) {
 	for _, c := range classes {
 		out = append(out, fmt.Sprintf("%s (%d)", c.Class, c.N))

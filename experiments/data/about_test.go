@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
-// What is predicted from what, and what is left out, is one line.
+// One line describes the label, the inputs, and the columns left out.
 func TestAbout(t *testing.T) {
 	two := func() *Data {
 		return &Data{Classes: []string{"no", "yes"}, Labels: []int{0, 1, 1}, ColumnNames: []string{"a", "b"},

@@ -17,8 +17,8 @@ func bundled(s sets.Set, test bool) (source, error) {
 	return decode(name, bytes.NewReader(text), utf8Name, maxText, 0)
 }
 
-// truthOf is the truth of a generated set at raw inputs of d, as Data.Truth; nil if the inputs or
-// labels are not the generated ones.
+// truthOf returns Data.Truth for a generated set; nil if the inputs or labels of d are not the
+// generated ones.
 func truthOf(set sets.Set, d *Data) func(x []float64) []float64 {
 	var places []int
 	for _, class := range d.Classes {

@@ -9,12 +9,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// textCell is a text, as a field of CSV would be.
+// textCell returns the field of a text, like a field of CSV.
 func textCell(text string) field { return field{text: strings.TrimSpace(text), own: true} }
 
-// numberCell is a number: no notation of a file applies to it. Its text has the fewest digits that
-// identify it among numbers of so many bits, and its value is that of the text. NaN is a missing
-// value.
+// numberCell returns the field of a number, to which no notation of a file applies. Its text has
+// the fewest digits that identify v among floating-point numbers with this number of bits. Its
+// value is the value of the text. NaN is a missing value.
 func numberCell(v float64, bits int) field {
 	if math.IsNaN(v) {
 		return field{}
@@ -30,10 +30,11 @@ func numberCell(v float64, bits int) field {
 	return typedCell(text, v)
 }
 
-// wholeCell is a whole number.
+// wholeCell returns the field of a whole number.
 func wholeCell(v int64) field { return typedCell(strconv.FormatInt(v, 10), float64(v)) }
 
-// typedCell is a number with its text. As in a text, one beyond the limits is none.
+// typedCell returns the field of a number with its text. A number beyond the limits is not a
+// number, as in a text.
 func typedCell(text string, v float64) field {
 	if !(math.Abs(v) <= cells.MaxMagnitude) {
 		v = math.NaN()
@@ -41,12 +42,13 @@ func typedCell(text string, v float64) field {
 	return field{text: text, typed: true, number: v}
 }
 
-// timeCell is a time as databases write it: 2006-01-02 15:04:05 with a fraction where there is one.
+// timeCell returns the field of a time as databases write it: 2006-01-02 15:04:05, with a fraction
+// if it has one.
 func timeCell(at time.Time) field {
 	return field{text: at.UTC().Format("2006-01-02 15:04:05.999999999")}
 }
 
-// memory are rows in memory; lines are their numbers in the file.
+// memory has rows in memory; lines has their line numbers in the file.
 type memory struct {
 	rows  [][]field
 	lines []int // nil: counted from 1

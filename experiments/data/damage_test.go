@@ -59,7 +59,7 @@ func TestFlippedBits(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 			continue
 		}
-		step := 1 + 6*(len(content)/800) // of a larger file one bit of each byte
+		step := 1 + 6*(len(content)/800) // a larger file has fewer flips: steps of 7 bits or more
 		for bit := 0; bit < 8*len(content); bit += step {
 			broken := []byte(content)
 			broken[bit/8] ^= 1 << (bit % 8)
@@ -132,7 +132,8 @@ func taken(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The sizes that a file declares take no memory before they are compared with what is left of it.
+// No memory is allocated for the sizes that a file declares before they are compared with the rest
+// of the file.
 func TestDeclaredSizesTakeNoMemory(t *testing.T) {
 	footer := func(content string) string {
 		return parquetMagic + content + string(binary.LittleEndian.AppendUint32(nil, uint32(len(content)))) + parquetMagic
@@ -168,7 +169,7 @@ func keys(n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// diagonal has n columns, of which row i has a value in column i modulo n.
+// diagonal has n columns. Row i has a value only in column i modulo n.
 func diagonal(n, rows int) (cells [][]string) {
 	for i := range rows {
 		row := make([]string, i%n+1)
@@ -321,7 +322,7 @@ func TestJSONOfOneLine(t *testing.T) {
 	}
 }
 
-// FuzzCompressed checks what the readers promise for files in all compressions.
+// FuzzCompressed checks the promises of the readers for files in all compressions.
 func FuzzCompressed(f *testing.F) {
 	for _, content := range []string{zipped(small) + "\x00", asZstd(small), skippable("ab") + asZstd("1 1:1\n-1 2:3\n"), checksummed(f)["bzip2"],
 		skippable("") + "\x04\x22\x4d\x18\x64\x40\xa7"} {

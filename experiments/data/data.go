@@ -22,17 +22,17 @@ type Count = sets.Count
 
 // Data is a set of cases, not yet split or preprocessed.
 type Data struct {
-	Name        string     // of the bundled set, or of the training file without folder and extensions
+	Name        string     // name of the bundled set or training file, without folder or extensions
 	Form        string     // format of the file, for people
 	X           *mat.Dense // n×d; NaN if a value is missing and will be imputed
 	ColumnNames []string   // d
-	Classes     []string   // in order; of two classes the second is coded +1. None for numeric labels
+	Classes     []string   // in order; the second of two is coded +1. None for numeric labels
 	Labels      []int      // n indices into Classes; none for numeric labels
 	Targets     []float64  // n numeric labels; none for classes
 	Weights     []float64  // n, above 0; none: 1 each
-	Groups      []string   // n, or none; of test data for counts only
-	// Trials are failures and successes of each of n cases to predict, NaN where they are unknown,
-	// of data with counts; none: the file does not have them.
+	Groups      []string   // n, or none; test data have groups only with counts
+	// Trials has the failures and successes of each of n cases to predict, for data with counts.
+	// Unknown numbers are NaN. It is empty if the file does not have them.
 	Trials [][2]float64
 	IDs    []IDColumn // columns that only identify cases
 	Rows   []int      // n row numbers in the file, from 0, not counting header, comments and blank lines
@@ -40,20 +40,21 @@ type Data struct {
 	// Truth, known for generated sets, maps raw inputs to the true probabilities of the classes, or
 	// to the true mean of a numeric label.
 	Truth func(x []float64) []float64
-	About string // a line about training data: the label, the inputs, and what is left out and why
+	About string // one line: the label, the inputs, and left-out columns with reasons
 	// Guessed is set if the specification names no label. Then the last column is the label.
 	Guessed bool
 	LeftOut []LeftOut // columns of the training file that are neither inputs nor the label
-	// OtherClasses are the classes that the specification leaves out, with their numbers of cases.
+	// OtherClasses lists the classes that the specification leaves out, with their numbers of
+	// cases.
 	OtherClasses []Count
 	Schema       *Schema // how to read more files with these columns
 	// Hash is the SHA-256, in hexadecimal, of everything that results can depend on: values,
-	// labels, names, groups and rows, including those of Test.
+	// labels, names, groups and rows, of the training and of the test cases.
 	Hash     string
-	Citation string // of a bundled set
-	Licence  string // of a bundled set
+	Citation string // citation of a bundled set
+	Licence  string // licence of a bundled set
 	Warnings []cause.Notice
-	// Unread are values of cases to predict that cannot be read. They are not among the warnings.
+	// Unread lists values of cases to predict that cannot be read. They are not among the warnings.
 	Unread []Unread
 }
 
@@ -84,9 +85,9 @@ type Schema struct {
 	Inputs  []Column `json:"inputs"`
 	Label   Column   `json:"label"`
 	ID      []Column `json:"id,omitempty"`
-	Weights *Column  `json:"weights,omitempty"` // of cases, where they have weights
+	Weights *Column  `json:"weights,omitempty"` // column of case weights, if any
 	Counts  bool     `json:"counts,omitempty"`  // the label is a number of successes
-	Trials  *Column  `json:"trials,omitempty"`  // and has a number of trials, where it is not 1
+	Trials  *Column  `json:"trials,omitempty"`  // column of the numbers of trials; nil: 1 each
 	Classes []string `json:"classes,omitempty"` // in order; none for numeric labels
 	Ordered bool     `json:"ordered,omitempty"` // the order of the classes was given
 	Only    bool     `json:"only,omitempty"`    // skip cases of other classes
@@ -98,7 +99,7 @@ type Schema struct {
 	Unlabelled    string   `json:"unlabelled,omitempty"`
 	Decimal       string   `json:"decimal,omitempty"`
 	Encoding      string   `json:"encoding,omitempty"`
-	Delimiter     string   `json:"delimiter,omitempty"` // of the training file
+	Delimiter     string   `json:"delimiter,omitempty"` // delimiter of the training file
 	// IgnoreCase is set in model files of earlier versions, and counts for every column.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
@@ -107,28 +108,29 @@ type Schema struct {
 type Column struct {
 	Name   string   `json:"name"`
 	Index  int      `json:"index"`            // from 0
-	Levels []string `json:"levels,omitempty"` // of a categorical input: one indicator column each
+	Levels []string `json:"levels,omitempty"` // levels of a category: one indicator column each
 	// Gaps means that an indicator column follows, which is 1 if the value is missing.
 	Gaps bool `json:"gaps,omitempty"`
 	// Coded means that the input has one column, with the indices of its levels from 0 on. The next
 	// index stands for missing values, and the one after for levels not in the training data.
 	Coded bool `json:"coded,omitempty"`
-	// Order has all values of an input whose values have an order, the lowest first. The input is
-	// the rank of a value, from 1.
+	// Order lists all values of an ordinal input, the lowest first. The input is the rank of a
+	// value, from 1.
 	Order []string `json:"order,omitempty"`
-	// Date is how texts are dates or times, of which Parts and Since are the inputs.
+	// Date describes how the texts are read as dates or times. The inputs are its Parts, and the
+	// days from Since.
 	Date *cells.Date `json:"date,omitempty"`
 	// Unit, Limits and Duration are as in Meaning.
 	Unit     string     `json:"unit,omitempty"`
 	Limits   bool       `json:"limits,omitempty"`
 	Duration cells.Span `json:"duration,omitempty"`
-	Currency string     `json:"currency,omitempty"` // that stands beside numbers of the training cases
+	Currency string     `json:"currency,omitempty"` // currency of the numbers of the training cases
 	Percent  bool       `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
-	// IgnoreCase means that texts that differ in letter case alone are one.
+	// IgnoreCase treats texts that differ only in letter case as equal.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }
 
-// width is the number of columns of the input matrix made from a column of the file.
+// width returns the number of columns of the input matrix made from a column of the file.
 func (c Column) width() int {
 	w := max(1, len(c.Levels))
 	switch {
@@ -195,8 +197,8 @@ func PickRows(x *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// hash hashes what results can depend on. Every list is preceded by its length; numbers are hashed
-// as their 64 bits, with one representation of zero and of NaN.
+// hash hashes everything that results can depend on. Every list is preceded by its length; numbers
+// are hashed as their 64 bits, with one representation of zero and of NaN.
 func (d *Data) hash() string {
 	digest := sha256.New()
 	w := bufio.NewWriter(digest)

@@ -22,9 +22,9 @@ var delimiters = []struct {
 	name string
 }{{'\t', "tab"}, {';', "semicolon"}, {',', "comma"}, {'|', "bar"}, {' ', "blank"}}
 
-// delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines. None
-// does if the first line is one known name. A comma between digits is part of a number where commas
-// can be, and the training file was not separated by them.
+// delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines.
+// There is none if the first line is one known name. A comma between digits is part of a number if
+// numbers can have commas, unless commas separated the training file.
 func (want *request) delimiter(text string) (char rune, name string) {
 	in, lines := make([]int, len(delimiters)), 0
 	for line := range strings.Lines(text) {
@@ -117,7 +117,7 @@ type records struct {
 	lines
 	comma    rune
 	trailing int  // width of a line without the empty field after a trailing delimiter; 0: no trailing delimiter
-	single   bool // there is one column, in which an empty line is a case too
+	single   bool // the file has one column, so an empty line is a case
 	faults   *FileError
 }
 
@@ -136,8 +136,8 @@ func newRecords(text string, comma rune, faults *FileError) *records {
 // blanks reports whether the delimiter is any sequence of blanks.
 func (r *records) blanks() bool { return r.comma == ' ' }
 
-// next returns the fields of the next line that is not empty, or is a case nevertheless, without
-// surrounding blanks; nil at the end. A line with incorrect quotes gives one empty record.
+// next returns the fields of the next line, without surrounding blanks; nil at the end. It skips
+// empty lines, unless an empty line is a case. A line with incorrect quotes gives one empty record.
 func (r *records) next() []string {
 	for {
 		fields, err := r.Read()
@@ -147,7 +147,7 @@ func (r *records) next() []string {
 			return nil
 		case errors.As(err, &quote):
 			column := quote.Column
-			if quote.Line != quote.StartLine { // for a quote that runs over lines, report where it was opened
+			if quote.Line != quote.StartLine { // an open quote: report where it begins
 				column = 0
 			}
 			r.faults.once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+
@@ -171,7 +171,7 @@ func (r *records) next() []string {
 	}
 }
 
-// lined are the rows of delimited columns.
+// lined reads the rows of delimited columns.
 type lined struct {
 	*records
 	table  *table
@@ -259,7 +259,7 @@ func (l *lined) next() (line int, ok bool) {
 				return line, true
 			}
 			l.table.wrongWidth(line, len(l.fields))
-		} // else its quotes are incorrect
+		} // no fields: the quotes are incorrect
 		l.table.read++
 	}
 	return 0, false
@@ -272,8 +272,8 @@ func (l *lined) at(column int) int {
 	return at
 }
 
-// quoteEmptyLines writes the empty lines of a file of one column as "", which no reader of CSV
-// passes over.
+// quoteEmptyLines writes the empty lines of a file of one column as "", because readers of CSV skip
+// empty lines.
 func quoteEmptyLines(text string) string {
 	var out strings.Builder
 	quotes := 0
@@ -336,7 +336,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, want *reques
 	case first == nil:
 		t.faults.add(0, 0, "is empty; a data file has one line for each case")
 		return false
-	case len(first) == 0 || second != nil && len(second) == 0: // the columns cannot be determined
+	case len(first) == 0 || second != nil && len(second) == 0: // the number of columns is unknown
 		for r.next() != nil { // report further incorrect quotes
 		}
 		return false
@@ -433,7 +433,8 @@ func (t *table) distinguish() {
 	}
 }
 
-// renamed warns of a column that is not called as in the header, for the first few.
+// renamed warns of a column whose name differs from the header. Only the first few columns have a
+// warning.
 func (t *table) renamed(format string, args ...any) {
 	if len(t.warnings) >= maxFaults {
 		t.more++

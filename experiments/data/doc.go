@@ -6,9 +6,9 @@
 // # File formats
 //
 // The content determines the format, never the file name. Files may be compressed with gzip, bzip2
-// or zstd. Of text a byte-order mark, Windows line ends, blank lines and lines that start with #
-// are ignored. The encoding of the text is that of its byte-order mark (UTF-8 or UTF-16), else that
-// of the key encoding, else UTF-8.
+// or zstd. In a text, a byte-order mark, Windows line ends, blank lines and lines that start with #
+// are ignored. A byte-order mark determines the encoding of the text (UTF-8 or UTF-16). Without it
+// the encoding is the value of the key encoding, or else UTF-8.
 //
 // svmlight (LIBSVM): in the first line with more than one blank-separated field, the second field
 // is index:value or qid:number, and no comma or semicolon precedes it. Each line is a label, an
@@ -24,20 +24,21 @@
 // a quote inside is doubled. A delimiter at the end of the first two lines (or only of the second,
 // which is then one field longer than the header) does not begin a column.
 //
-// The first line is a header if some column is a number in the second line and neither a number nor
-// a missing value in the first, or if it contains a column name of the specification. A column
-// without a name is called x and its number in the file: x1, x2, … A column can also be given by
-// its number, from 1, unless another column has that name.
+// The first line is a header in two cases: some column is a number in the second line and neither a
+// number nor a missing value in the first, or the first line contains a column name of the
+// specification. A column without a name is called x and its number in the file: x1, x2, … A column
+// can also be given by its number, from 1, unless another column has that name.
 //
-// The label is the last column by default. In the format of zip.train it is the first: blanks as
-// delimiters, no header, 257 columns, of which the first has only the digits 0 to 9 and the last
+// The label is the last column by default. It is the first in the format of zip.train: blanks as
+// delimiters, no header, and 257 columns. The first column has only the digits 0 to 9, and the last
 // has other values.
 //
 // An xlsx sheet has a header if its first row has no number, or a text above a number; a cell is a
 // date if its number format shows one. Parquet and JSON lines (or an array of objects) name their
-// columns. Numbers of these formats are numbers in any notation. Null and NaN are missing values,
-// truth values the texts true and false, dates and times texts (2006-01-02, 2006-01-02 15:04:05).
-// Decimal numbers keep their zeros; others have the fewest digits that identify them.
+// columns. The key decimal does not apply to numbers of these formats. Null and NaN are missing
+// values. Truth values become the texts true and false, dates and times become texts (2006-01-02,
+// 2006-01-02 15:04:05). Decimal numbers keep their zeros; others have the fewest digits that
+// identify them.
 //
 // # Values
 //

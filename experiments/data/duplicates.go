@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// alike names, for every case, the first one in the file with the same inputs, as a group. A
-// missing value is the same as another. Labels do not count: were cases of equal inputs in groups
-// by their labels, a case would be tested after training on those of the other labels alone.
+// alike returns a group for every case: cases with equal inputs have the same one, named after the
+// first of them in the file. Missing values are equal. Labels do not count. If they did, a case
+// could be tested after training on equal inputs with other labels only.
 func (d *Data) alike() []string {
 	n, _ := d.X.Dims()
 	order := make([]int, n)

@@ -14,7 +14,7 @@ import (
 // western is the encoding that init tries for a file that is not UTF-8.
 const utf8Name, western = "utf-8", "windows-1252"
 
-// encodings are the values of the key encoding; the first is the default. UTF-8 needs no decoder.
+// encodings lists the values of the key encoding; the first is the default. UTF-8 needs no decoder.
 var encodings = []struct {
 	name string
 	encoding.Encoding
@@ -37,12 +37,12 @@ var encodings = []struct {
 	{"cp850", charmap.CodePage850},
 }
 
-// marks are the byte-order marks. A mark takes precedence over the key.
+// marks lists the byte-order marks. A mark takes precedence over the key.
 var marks = []struct{ bytes, encoding string }{
 	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
 }
 
-// encodingModes are the names of encodings.
+// encodingModes returns the names of encodings.
 func encodingModes() (names []string) {
 	for _, e := range encodings {
 		names = append(names, e.name)
@@ -60,8 +60,8 @@ func named(name string) encoding.Encoding {
 	return nil
 }
 
-// unicodeOf decodes r to UTF-8, from the encoding of its byte-order mark or, without one, from
-// asked. It also returns the name of that encoding.
+// unicodeOf decodes r to UTF-8, from the encoding of its byte-order mark or, without one, from the
+// encoding asked. It also returns the name of the encoding.
 func unicodeOf(r io.Reader, asked string) (*bufio.Reader, string) {
 	raw := bufio.NewReaderSize(r, 1<<16)
 	head, _ := raw.Peek(3)

@@ -22,7 +22,7 @@ func inUTF16(order binary.AppendByteOrder, text string) string {
 	return string(out)
 }
 
-// The bytes are those of the code charts: é, ü and € in each encoding.
+// The bytes of é, ü and € in each encoding are from the code charts.
 func TestEncodings(t *testing.T) {
 	const text = "café\tPrüfung\tlabel\n1\t2\tM\n3\t4\t€😀\n"
 	want, err := load(t, Spec{}, text, "")
@@ -74,8 +74,8 @@ func TestDoubtfulEncoding(t *testing.T) {
 	}
 }
 
-// A later file is read in its own encoding if it has a byte-order mark, otherwise in that of the
-// training file, also in parts.
+// A later file is read in its own encoding if it has a byte-order mark, otherwise in the encoding
+// of the training file. This holds for files in parts too.
 func TestLaterFilesInOtherEncodings(t *testing.T) {
 	const utf8 = "Größe,label\n1,früh\n2,spät\n3,früh\n4,spät\n"
 	western := strings.NewReplacer("ö", "\xf6", "ß", "\xdf", "ü", "\xfc", "ä", "\xe4").Replace(utf8)

@@ -26,15 +26,15 @@ const (
 	maxRatio    = 200     // decompressed bytes per compressed byte, beyond ratioFree
 	ratioFree   = 1 << 25 // decompressed bytes that any file may have
 	maxLine     = 1 << 24 // bytes of one line
-	maxColumns  = 1 << 20 // of a file, and the largest svmlight index
+	maxColumns  = 1 << 20 // columns of a file, and the largest svmlight index
 	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // texts that are kept once
-	maxFaults   = 20      // listed in full
+	maxKnown    = 1000    // number of texts of which one copy is kept
+	maxFaults   = 20      // number of faults listed in full
 	maxFault    = 500     // bytes of one fault
-	maxAlso     = 4       // further lines listed for one fault
+	maxAlso     = 4       // number of further lines listed for one fault
 	// also the maximum number of levels of a categorical input; a column with more is treated as a
 	// mistake
 	MaxClasses = 100
@@ -45,8 +45,8 @@ const (
 type Fault struct {
 	Line, Column int
 	Message      string
-	lines        []int // further lines with it
-	further      int   // number of lines beyond those
+	lines        []int // further lines with the problem
+	further      int   // number of lines beyond lines
 	kind         fault
 }
 
@@ -93,12 +93,12 @@ type FileError struct {
 	Faults []Fault
 	More   int
 
-	foreign bool // it is text, and not UTF-8 as which it was read
+	foreign bool // it was read as UTF-8, and is text of another encoding
 	// place names a place of a file without lines; column 0 is a row as a whole.
 	place func(line, column int) string
 }
 
-// at is a place after the path of the file.
+// at returns the path of the file and a position in it.
 func (e *FileError) at(line, column int) string {
 	if e.place != nil && line > 0 {
 		return ":" + e.place(line, column)
@@ -148,7 +148,7 @@ func (e *FileError) repeats(kind fault, line int) bool {
 	return false
 }
 
-// once adds a fault, only once if kind is not empty.
+// once adds a fault. If kind is not empty, it adds a fault of this kind only once.
 func (e *FileError) once(kind fault, line, column int, format string, args ...any) {
 	if kind != (fault{}) && e.repeats(kind, line) {
 		return
@@ -178,13 +178,13 @@ func (e *FileError) err() error {
 	return e
 }
 
-// source is the content of a file, decompressed. Text is UTF-8 without a byte-order mark, lines end
-// by \n or \r\n; encoding is what the file is in, and empty is UTF-8.
+// source is the content of a file, decompressed. text is UTF-8 without a byte-order mark, and its
+// lines end with \n or \r\n. encoding is the encoding of the file; empty is UTF-8.
 type source struct {
 	path, text, encoding string
 	binary               string   // the first bytes of a binary format; empty: text
-	part                 string   // the sheet that is asked for
-	files                []source // of a folder
+	part                 string   // name of the requested sheet
+	files                []source // files of a folder
 	guessed              bool     // the encoding was guessed, of the file or of one of the files
 	other                bool     // it is UTF-8, and another encoding is declared
 }
@@ -235,7 +235,7 @@ func open(path string, how reading) (source, error) {
 	return src, err
 }
 
-// filesOf are the files of a folder, sorted by name, without those whose names begin with . or _.
+// filesOf lists the files of a folder, sorted by name. Names that begin with . or _ are left out.
 func filesOf(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
@@ -272,8 +272,8 @@ func openFiles(folder string, how reading) (source, error) {
 	return src, err
 }
 
-// openPart is openFile for a part of a table. Parts may have other encodings than the one that is
-// declared: one that is UTF-8 is read as such.
+// openPart is openFile for a part of a table. A part that is UTF-8 is read as UTF-8, whatever
+// encoding is declared.
 func openPart(path string, how reading) (source, error) {
 	src, err := openFile(path, how)
 	if err == nil && src.doubtful() != "" {
@@ -351,12 +351,13 @@ func openFile(path string, how reading) (source, error) {
 	return src, err
 }
 
-// binaries are the first bytes of the binary formats that are read.
+// binaries lists the first bytes of the binary formats that can be read.
 var binaries = []string{parquetMagic, zipMagic}
 
 const parquetMagic, zipMagic = "PAR1", "PK\x03\x04"
 
-// unread are the first bytes of common formats that are not read, with the way out; ? is any byte.
+// unread lists the first bytes of common formats that cannot be read, with the remedy; ? is any
+// byte.
 var unread = []struct{ bytes, is string }{
 	{"\xfd7zXZ\x00", "an xz archive; decompress it first: xz -d FILE"},
 	{"\x04\x22\x4d\x18", "an lz4 archive; decompress it first: lz4 -d FILE"},
@@ -394,7 +395,7 @@ func decode(path string, r io.Reader, encoding string, limit, size int64) (sourc
 	return e.content(in, limit, size)
 }
 
-// content reads a file that is opened, and checks that it contains text where it should.
+// content reads an opened file, and checks that a text file contains text.
 func (e *FileError) content(in input, limit, size int64) (source, error) {
 	var b strings.Builder
 	b.Grow(int(size))
@@ -407,7 +408,7 @@ func (e *FileError) content(in input, limit, size int64) (source, error) {
 	return decoded(e.Path, b.String(), in.encoding)
 }
 
-// decoded is the source of a text that was read as the encoding.
+// decoded returns the source of a text that was read in the encoding.
 func decoded(path, content, encoding string) (source, error) {
 	content = strings.TrimPrefix(content, "\ufeff")
 	if fault := undecodable(path, content, encoding); fault != nil {
@@ -469,7 +470,7 @@ func (s source) written() string {
 	return ", " + s.encoding
 }
 
-// ascii reports whether the text has the characters of ASCII alone.
+// ascii reports whether the text is ASCII.
 func (s source) ascii() bool {
 	return strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
@@ -496,8 +497,8 @@ func isNote(line string) bool {
 	return strings.HasPrefix(line, "sep=") && len(line) <= len("sep=;")
 }
 
-// compressions are the ways to compress a file: the first bytes of such a file, and the command
-// that decompresses it.
+// compressions lists the formats of compressed files: their first bytes, and the command that
+// decompresses them.
 var compressions = []struct {
 	name, magic, command string
 	open                 func(r *bufio.Reader) (io.Reader, error)
@@ -582,18 +583,18 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// input is a file that is opened: its text as UTF-8, or the content of a binary format.
+// input is an opened file: its text as UTF-8, or the content of a binary format.
 type input struct {
 	io.Reader
 	compressed string // how; empty: plain
 	command    string // decompresses the file
 	raw        *counter
-	binary     string // as of a source
-	encoding   string // of the text
+	binary     string // see source
+	encoding   string // encoding of the text
 }
 
 // begins returns a function that reports whether r begins with some bytes; ? stands for any byte.
-// It waits for no more bytes than it needs for that.
+// It reads no more bytes than the comparison needs.
 func begins(r *bufio.Reader) func(magic string) bool {
 	is := func(head []byte, magic string) bool {
 		for i, b := range head {
@@ -613,8 +614,8 @@ func begins(r *bufio.Reader) func(magic string) bool {
 	}
 }
 
-// input opens the file r, decompressed, whose text is in an encoding unless its byte-order mark
-// names another.
+// input returns the decompressed content of the file r. Its text has the given encoding unless a
+// byte-order mark names another.
 func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	in := input{raw: &counter{Reader: r}}
 	plain := bufio.NewReaderSize(in.raw, 1<<16)
@@ -651,8 +652,8 @@ func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	return in, nil
 }
 
-// inflate writes what in holds to w, and counts its bytes. It stops with a fault if they exceed
-// limit, exceed maxRatio per compressed byte, or are not text where they should be.
+// inflate copies in to w, and counts the bytes. It stops with a fault if they exceed limit, exceed
+// maxRatio per compressed byte, or are not text where they should be.
 func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err error) {
 	if in.compressed != "" {
 		limit = min(limit, maxUnzipped)

@@ -28,7 +28,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 )
 
-// sheetOf are the texts of a table: names, and rows of cells, of which an empty one is missing.
+// sheetOf returns the texts of a table: names, and rows of cells. An empty cell is missing.
 func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
 	t.Helper()
 	set, err := sets.Lookup(name)

@@ -20,14 +20,15 @@ func isJSON(text string) bool {
 	return object && inside != "" && (inside[0] == '"' || inside[0] == '}')
 }
 
-// objects are the rows of a file with a JSON object for each: JSON lines, or one array of objects.
+// objects reads the rows of a file of JSON objects: JSON lines, or one array of objects.
 type objects struct {
 	table  *table
 	text   string
 	tokens *json.Decoder
-	// whether anything was read, whether objects are in an array, and whether one is being read
+	// began: something was read; array: the objects are in an array; inside: an object is being
+	// read.
 	began, array, inside bool
-	loose                bool // a nested value is a text, as among cases to predict
+	loose                bool // a nested value is a text (cases to predict)
 
 	columns map[string]int // nil while these are collected
 	names   []string
@@ -38,8 +39,7 @@ type objects struct {
 	line, counted int
 }
 
-// openJSON opens a file of objects: its columns are all keys, in the order in which they first
-// occur.
+// openJSON opens a file of objects. Every key is a column, in the order of first occurrence.
 func openJSON(t *table, src source, want *request) (contents, int) {
 	o := newObjects(t, src.text)
 	o.loose = want.loose
@@ -93,7 +93,7 @@ func (o *objects) at(column int) int {
 	return o.begin[column] - strings.LastIndexByte(o.text[:o.begin[column]], '\n')
 }
 
-// fault reports a mistake at a byte offset. It is the last: what follows cannot be told apart.
+// fault reports a mistake at a byte offset. Reading ends there, because the rest cannot be parsed.
 func (o *objects) fault(offset int, format string, args ...any) bool {
 	line := 1 + strings.Count(o.text[:offset], "\n")
 	o.table.faults.add(line, offset-strings.LastIndexByte(o.text[:offset], '\n'), format, args...)
@@ -119,8 +119,8 @@ func (o *objects) token() (token json.Token, offset int, ok bool) {
 	return nil, offset, false
 }
 
-// halved reports whether the text just read, which begins at offset, has U+FFFD where no such
-// character stands, but one of two escapes that only make a character together.
+// halved reports whether the text just read, which begins at offset, has a U+FFFD that stands for
+// half of a surrogate pair: an escape that makes a character only together with another.
 func (o *objects) halved(token string, offset int) bool {
 	const instead = "\ufffd"
 	n := strings.Count(token, instead)
@@ -131,7 +131,7 @@ func (o *objects) halved(token string, offset int) bool {
 	return n > strings.Count(written, instead)+strings.Count(strings.ToLower(written), `\ufffd`)
 }
 
-// object reads the next object, or its keys alone. It is false at the end and after a fault.
+// object reads the next object, or only its keys. It is false at the end and after a fault.
 func (o *objects) object(keys bool) bool {
 	token, offset, ok := o.token()
 	if ok && !o.began {

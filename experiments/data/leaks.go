@@ -11,13 +11,14 @@ import (
 
 const (
 	leakFolds = 5
-	// At most so many cases, and so many values of cases and inputs, are looked at. Intervals of
-	// numbers are tried for at most so many classes.
+	// Limits of the search for leaks: the number of cases, the number of values (cases × inputs),
+	// and the number of classes up to which intervals of numbers are tried.
 	mostLeakCases, mostLeakValues, mostLeakClasses = 2000, 10_000_000, 10
 
-	// Limits of the balanced held-out error of one input: of a code with hardly more values than
-	// classes; of a name for each class, where intervals have more than nameless; of a number that
-	// alone has so little, where all other inputs have more than apart.
+	// Thresholds of the balanced held-out error of one input. A code with hardly more values than
+	// classes leaks below codeError. Values as names of classes leak below nameError if intervals
+	// have more than nameless. A number leaks below numberError if all other inputs have more than
+	// apart.
 	codeError              = 0.06
 	nameError, nameless    = 0.02, 0.10
 	numberError, apart     = 0.005, 0.04
@@ -27,14 +28,15 @@ const (
 // Leak is an input that alone predicts the class almost perfectly.
 type Leak struct {
 	Input string
-	Error float64 // balanced held-out error: the mean over classes of the share of wrong decisions
+	Error float64 // balanced held-out error: mean over classes of the fraction of wrong decisions
 }
 
-// Leaks finds inputs that alone predict the class almost perfectly, as a copy of the label does, or
-// something that was only known after it. Every input is tried by itself in five folds: values as
+// Leaks finds inputs that alone predict the class almost perfectly, such as a copy of the label, or
+// a value that was only known after it. Every input is tried by itself in five folds: values as
 // categories, and numbers in as many intervals as there are classes. A test that is honestly right
 // in 85 % of the cases of each class would be as good as a leak with a probability of at most about
-// 1e-4. What is honestly better cannot be told from a leak, so this is a question to the reader.
+// 1e-4. An honest test that is better than that cannot be distinguished from a leak, so a found
+// leak is a question to the reader.
 func (d *Data) Leaks() (found []Leak) {
 	n, inputs := d.X.Dims()
 	most := min(mostLeakCases, mostLeakValues/inputs)
@@ -88,8 +90,8 @@ func (d *Data) Leaks() (found []Leak) {
 	return found
 }
 
-// value is a number for the value of an input: of a category the index of its level. That one is
-// missing is a value too.
+// value returns a number for the value of an input: for a category the index of its level. A
+// missing value is a value too.
 func (c Column) value(columns []float64) float64 {
 	switch {
 	case c.Levels != nil && !c.Coded && floats.Max(columns) > 0:
@@ -110,7 +112,7 @@ type attempt struct {
 
 // leakCheck has the cases, and the values of one input.
 type leakCheck struct {
-	count       []int // of each class
+	count       []int // number of cases of each class
 	label, fold []int
 	value       []float64
 }
@@ -120,7 +122,7 @@ func (c *leakCheck) try(of Column) attempt {
 	levels := slices.Clone(c.value)
 	slices.Sort(levels)
 	t := attempt{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
-	wrong := c.count // where no value occurs twice, none is known
+	wrong := c.count // if no value occurs twice, every decision is wrong
 	if t.levels < len(c.value) {
 		wrong = c.heldOut(c.levels)
 	}
@@ -140,7 +142,7 @@ func (c *leakCheck) try(of Column) attempt {
 	return t
 }
 
-// balanced is the mean over classes of the share of wrong decisions.
+// balanced returns the mean over classes of the fraction of wrong decisions.
 func (c *leakCheck) balanced(wrong []int) (sum float64) {
 	for k, n := range c.count {
 		sum += float64(wrong[k]) / float64(n) / float64(len(c.count))
@@ -148,8 +150,8 @@ func (c *leakCheck) balanced(wrong []int) (sum float64) {
 	return sum
 }
 
-// heldOut counts the wrong decisions of each class, of a rule that is learnt from the cases of all
-// other folds.
+// heldOut counts the wrong decisions on the cases of each class. The decision rule is learnt from
+// the cases of all other folds.
 func (c *leakCheck) heldOut(learn func(cases []int) (rule func(value float64) int)) []int {
 	order := make([]int, len(c.value))
 	for i := range order {
@@ -168,7 +170,8 @@ func (c *leakCheck) heldOut(learn func(cases []int) (rule func(value float64) in
 	return wrong
 }
 
-// largest is the class with the largest share of its cases among those counted, and this share.
+// largest returns the class with the largest fraction of its cases among the counted ones, and this
+// fraction.
 func (c *leakCheck) largest(counts []float64) (class int, share float64) {
 	for k, n := range counts {
 		if s := n / float64(c.count[k]); s > share {
@@ -199,8 +202,9 @@ func (c *leakCheck) levels(cases []int) func(float64) int {
 	}
 }
 
-// intervals decides for the class of the interval of a number. There are as many as classes; each
-// is the best division of the last ones. cases are in the order of their values.
+// intervals divides the numbers into as many intervals as there are classes, and returns the
+// function that decides for the class of a number's interval. cases are in the order of their
+// values.
 func (c *leakCheck) intervals(cases []int) func(float64) int {
 	classes := len(c.count)
 	all := make([]float64, (len(cases)+1)*classes)
@@ -244,5 +248,5 @@ func (c *leakCheck) intervals(cases []int) func(float64) int {
 	}
 }
 
-// between is the middle of two numbers; the lower one may stand for a missing value.
+// between returns the middle of two numbers; the lower one may stand for a missing value.
 func between(a, b float64) float64 { return max(a/2+b/2, -math.MaxFloat64) }

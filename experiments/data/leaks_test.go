@@ -50,8 +50,8 @@ func bundledClasses(t *testing.T) (all []*Data) {
 	return all
 }
 
-// honest is a generated table of 200 cases with 3 numbers, one of which is informative, a binary test
-// that is right in 60 to 85 % of the cases, and a category that is right in as many.
+// honest is a generated table of 200 cases. It has 3 numbers, one of them informative, a binary
+// test that is right in 60 to 85 % of the cases, and a category that is right equally often.
 func honest(seed uint64) *Data {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	const n = 200

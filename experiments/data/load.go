@@ -18,13 +18,13 @@ import (
 // Load reads the data that s specifies. Relative paths start in dir; seed determines the subsample.
 // A mistake in s is a Problems error, a problem of a file a *FileError; several errors are joined.
 //
-// The classes are those of the training data, numbered in natural order or in that of order; of two
-// classes the second is coded +1, and positive can select it. For classification, a label with more
-// than 100 distinct values, or with non-integer numbers, is considered numeric and refused, unless
-// above makes two classes from it. A class that occurs only in the test data is an error. The
-// levels of categorical columns are those of the whole training file. A level that only the test
-// file has becomes all zeros, with a warning; a missing value is missing in all indicators of the
-// column.
+// The classes are the labels of the training data. They are numbered in natural order, or in the
+// order of the key order. The second of two classes is coded +1, and the key positive can select
+// it. For classification, a label with more than 100 distinct values, or with non-integer numbers,
+// is considered numeric and refused, unless above makes two classes from it. A class that occurs
+// only in the test data is an error. A categorical column has the levels of the whole training
+// file. A level that occurs only in the test file becomes all zeros, with a warning; a missing
+// value is missing in all indicators of the column.
 func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	if p := s.Check(); len(p) > 0 {
 		return nil, p
@@ -84,7 +84,7 @@ func (s Spec) open(dir string) (train source, test *source, err error) {
 	return train, test, errors.Join(err, fault)
 }
 
-// unreadable is the error for a file that does not exist, reported at the key that names it.
+// unreadable returns the error for a file that does not exist, reported at the key that names it.
 func unreadable(key, path, dir string, err error) error {
 	absent, start := (*fs.PathError)(nil), ""
 	if !errors.As(err, &absent) {
@@ -96,7 +96,8 @@ func unreadable(key, path, dir string, err error) error {
 	return problem(key, "cannot read %s (%v)%s", path, absent.Err, start)
 }
 
-// Files are the paths of the files that s reads, without bundled ones; relative paths start in dir.
+// Files returns the paths of the files that s reads, without bundled ones; relative paths start in
+// dir.
 func (s Spec) Files(dir string) (files []string) {
 	for _, path := range []string{s.Train, s.Test} {
 		if path == "" {

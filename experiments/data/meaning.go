@@ -9,9 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// Meaning is what the values of an input mean.
+// Meaning describes how the texts of an input are converted to numbers.
 type Meaning struct {
-	// Ordered are all values, the lowest first. The input is the rank of a value, from 1.
+	// Ordered lists all values, the lowest first. The input is the rank of a value, from 1.
 	Ordered []cells.Name `yaml:"ordered"`
 	Date    *cells.Date  `yaml:"date"`
 	// Unit is the unit that may stand behind numbers. Other lengths, weights, volumes and sizes of
@@ -24,7 +24,7 @@ type Meaning struct {
 	Duration cells.Span `yaml:"duration"`
 }
 
-// check checks all but what the meaning has to do with others.
+// check checks the meaning by itself, without other keys.
 func (m Meaning) check() error {
 	given := 0
 	for _, is := range []bool{m.Ordered != nil, m.Date != nil, m.Unit != "" || m.Limits, m.Duration != ""} {
@@ -74,8 +74,8 @@ func (r ranked) Explain(string) (wrong, remedy string) {
 
 func (r ranked) ExplainSeveral() string { return "are not in its order" }
 
-// meaning is what the values of the column mean in a notation of numbers; nil: numbers are written
-// as such.
+// meaning returns the conversion of the column's texts to numbers, whose notation is decimal. It is
+// nil if the column has plain numbers.
 func (c Column) meaning(decimal string) meaning {
 	switch {
 	case c.Order != nil:

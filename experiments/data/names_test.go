@@ -40,7 +40,7 @@ func TestLongListsAreCut(t *testing.T) {
 // TestCanonicalLabels: a whole number loses a plus sign and a fraction of zeros, in its notation;
 // no other label changes.
 func TestCanonicalLabels(t *testing.T) {
-	for label, want := range map[string][2]string{ // with a decimal point, with a comma
+	for label, want := range map[string][2]string{ // classes with decimal points, and with decimal commas
 		"3": {"3", "3"}, "+3": {"3", "3"}, "+3.0": {"3", "+3.0"}, "3.0000": {"3", "3.0000"}, "3,0": {"3,0", "3"}, "-3.": {"-3", "-3."},
 		"0": {"0", "0"}, "-0": {"0", "0"}, "-0.0": {"0", "-0.0"}, "10": {"10", "10"},
 		"9007199254740993.0": {"9007199254740993", "9007199254740993.0"},

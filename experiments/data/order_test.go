@@ -10,7 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// TestOrder: order arranges the classes, and their order is unknown where neither the file nor numbers give it.
+// TestOrder: order arranges the classes. Their order is unknown if neither the file nor numbers
+// give it.
 func TestOrder(t *testing.T) {
 	dir := t.TempDir()
 	for name, labels := range map[string][]string{

@@ -11,8 +11,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// TestOrdered: an input whose values have an order is their rank, in the training file, in a test file, and among cases
-// to predict, where what is not in the order is missing and counted.
+// TestOrdered: an input whose values have an order is their rank, in the training file, in a test
+// file, and among cases to predict. There a value that is not in the order is missing and counted.
 func TestOrdered(t *testing.T) {
 	spec := Spec{Label: "y", Missing: "median", Columns: Columns{Described: map[string]Meaning{
 		"pain": {Ordered: []cells.Name{"none", "mild", "severe"}}, "often": {Ordered: []cells.Name{"1", "2", "10"}}}}}
@@ -57,7 +57,8 @@ func TestOrdered(t *testing.T) {
 	same("whatever the case", mat.Col(nil, 1, d.X), 2, 1, 3)
 }
 
-// TestOrderedMistakes: an order that is none, and values that it lacks, are named with their place.
+// TestOrderedMistakes: an invalid order, and values that are not in the order, are reported with
+// their position.
 func TestOrderedMistakes(t *testing.T) {
 	const train = "a,b,y\nlow,1,p\nhigh,2,q\nmiddle,3,p\n"
 	order := func(name string, values ...cells.Name) Columns {

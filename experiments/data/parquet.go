@@ -17,7 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// parquet are the rows of a Parquet file, each of whose columns is read page by page.
+// parquet reads the rows of a Parquet file, one page of each column at a time.
 type parquet struct {
 	table   *table
 	content string
@@ -74,7 +74,8 @@ func (p *parquet) footer() (*format.FileMetaData, error) {
 	return meta, nil
 }
 
-// describe sets columns and row groups, and checks that the rows can be as many as the footer says.
+// describe sets columns and row groups, and checks that the file can have the number of rows in its
+// footer.
 func (p *parquet) describe(meta *format.FileMetaData) error {
 	if len(meta.Schema) < 2 || int(meta.Schema[0].NumChildren.V) != len(meta.Schema)-1 {
 		for _, e := range meta.Schema[min(1, len(meta.Schema)):] {
@@ -254,7 +255,7 @@ func decimalCell(n *big.Int, scale int) field {
 	return typedCell(text, v)
 }
 
-// wholeKind returns what the whole numbers of a column stand for.
+// wholeKind returns the meaning of the whole numbers of a column.
 func wholeKind(kind format.Type, e *format.SchemaElement, was deprecated.ConvertedType,
 	signed func(v []byte) int64) func(v []byte) field {
 	moment, clock := time.Duration(0), false

@@ -26,11 +26,11 @@ type parquetColumn struct {
 	length   int  // bytes of a value of fixed length
 	optional bool // values may be missing
 	cell     func(value []byte) (field, error)
-	pages    pages // of the row group
+	pages    pages // pages of the row group
 }
 
-// pages are the values of one column in one row group. A page holds, for a column whose values may
-// be missing, which of them are there, and the values that are.
+// pages reads the values of one column in one row group. If values may be missing, a page first
+// says which ones are present. The present values follow.
 type pages struct {
 	column *parquetColumn
 	chunk  *strings.Reader // pages to come
@@ -38,9 +38,9 @@ type pages struct {
 	left   int64 // values of the pages to come
 
 	dictionary []field
-	there      []byte // of each value of the page, whether it is there; nil: all are
-	at, n      int    // in the page
-	present    int    // values of the page that are there
+	there      []byte // 1 for each value of the page that is present; nil: all are
+	at, n      int    // position in the page, and number of its values
+	present    int    // number of values that are present
 	values     func() (field, error)
 }
 
@@ -60,7 +60,8 @@ func newThriftReader(from *strings.Reader) thriftReader {
 	return thriftReader{new(thrift.CompactProtocol).NewReader(from), from}
 }
 
-// within returns err, or an error if n elements of at least size bytes are more than what is left.
+// within returns err, or an error if n elements of at least size bytes need more bytes than are
+// left.
 func (r thriftReader) within(n, size int, err error) error {
 	if err == nil && n > r.from.Len()/size {
 		err = fmt.Errorf("%d elements in %d bytes", n, r.from.Len())
@@ -122,7 +123,7 @@ func guarded(decode func() error) (err error) {
 	return decode()
 }
 
-// oldDictionary is what old files call format.RLEDictionary.
+// oldDictionary is the name of format.RLEDictionary in old files.
 const oldDictionary = format.Encoding(2)
 
 var errShort, errLong = errors.New("a page has fewer values than it says"),
@@ -426,7 +427,7 @@ func (p *pages) truths(content []byte, as format.Encoding) (next func() (field, 
 	}, nil
 }
 
-// deltas is decoder for values that are stored as differences from those before.
+// deltas is decoder for values that are stored as differences from the previous value.
 func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (field, error), err error) {
 	c, k := p.column, -1
 	advance := func() bool { k++; return k < n }
@@ -441,7 +442,7 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 		}, err
 	case (as == format.DeltaLengthByteArray || as == format.DeltaByteArray) &&
 		(c.kind == format.ByteArray || c.kind == format.FixedLenByteArray):
-		shared := make([]int64, n) // bytes of the value before with which each begins
+		shared := make([]int64, n) // number of bytes that each value shares with the previous one
 		if as == format.DeltaByteArray {
 			if shared, content, err = differences(content, n); err != nil {
 				return nil, err
@@ -469,8 +470,8 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 	return nil, fmt.Errorf("encoding %v of %v is not known", as, c.kind)
 }
 
-// hybrid returns a function that returns the numbers of so many bits in content one after another:
-// runs of one number, and groups of eight that are packed.
+// hybrid returns a function that decodes the next number of content. Each number has width bits.
+// The encoding has runs of one number, and packed groups of eight.
 func hybrid(content []byte, width int) func() (uint32, error) {
 	var run, packed uint64 // numbers left
 	var number uint32
@@ -512,7 +513,7 @@ func hybrid(content []byte, width int) func() (uint32, error) {
 	}
 }
 
-// unpack returns the number of so many bits that begins at a bit.
+// unpack returns the number of width bits that begins at bit at of content.
 func unpack(content []byte, at, width int) (v uint64, ok bool) {
 	if (at+width+7)/8 > len(content) {
 		return 0, false

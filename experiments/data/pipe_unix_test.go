@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Nothing that a folder has in it is waited for: what is no file is refused by its name.
+// Reading a folder never waits for pipes or the like: an entry that is no file is refused by its
+// name.
 func TestFolderWithPipes(t *testing.T) {
 	for kind, make := range map[string]func(path string) error{
 		"a pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },

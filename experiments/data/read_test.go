@@ -425,7 +425,7 @@ func TestDelimiterNotes(t *testing.T) {
 	}
 }
 
-// No memory is asked for the cases of blank lines: 2000 cases of so many columns would be refused.
+// Blank lines take no memory as cases: 2000 cases of 100 000 columns would be refused.
 func TestManyColumns(t *testing.T) {
 	const columns = 100_000
 	line := strings.Repeat("1.5,", columns)
@@ -590,7 +590,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
-// checkTable checks what the readers promise for any file that they accept.
+// checkTable checks the promises of the readers for any file that they accept.
 func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
@@ -760,8 +760,8 @@ func csvOf(text string, like *csv.Reader) *csv.Reader {
 	return r
 }
 
-// TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands of
-// columns are no problem; of many that are repeated or missing a few are told.
+// TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands
+// of columns are no problem. If many names are repeated or missing, only a few have a warning.
 func TestWideHeaders(t *testing.T) {
 	const width = 100_000
 	for name, column := range map[string]func(j int) string{
@@ -796,8 +796,8 @@ func TestWideHeaders(t *testing.T) {
 	}
 }
 
-// Lines that are left out as comments and could be cases or the header are told, and so are numbers of which some have
-// a percent sign.
+// There is a warning about comment lines that could be cases or the header, and about numbers with
+// and without percent signs in one column.
 func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
 	for _, of := range []struct{ text, want string }{
 		{"id,a,label\n#1,1,M\n2,2,F\n#3,3,F\n4,4,M\n5,5,F\n", "lines begin with # and have as many fields as a case: #1,1,M (cases: 2)"},
@@ -827,7 +827,8 @@ func TestLinesAndNumbersThatAreDoubtful(t *testing.T) {
 	}
 }
 
-// Percent signs of later cases must be those of the training cases, unless a number is 0.
+// Later cases must have percent signs if the training cases have them, and else none. A number 0
+// may be without.
 func TestPercentSignsOfLaterCases(t *testing.T) {
 	const all, none = "a,label\n50%,M\n0,F\n7 %,F\n", "a,label\n50,M\n0,F\n7,F\n"
 	for _, of := range []struct{ training, later, want string }{

@@ -32,7 +32,7 @@ func (s source) reader() *reader {
 	})]
 }
 
-// folder are the rows of the files of a folder, one file after another.
+// folder reads the rows of the files of a folder, one file after another.
 type folder struct {
 	table *table
 	parts []*table
@@ -134,7 +134,7 @@ func (f *folder) refused(part int) (contents, int) {
 	return nil, 0
 }
 
-// line is a line of a part as one of the table: 1 + number of parts × line + part.
+// line encodes the line of a part as a line of the table: 1 + number of parts × line + part.
 func (f *folder) line(part, line int) int { return 1 + line*f.of + part }
 
 func (f *folder) next() (line int, ok bool) {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// refusals are texts, in lower case, that stand for a value that is not there: what programs write,
-// and answers that refuse one.
+// refusals lists texts, in lower case, for a value that is not there: texts that programs write,
+// and answers such as "refused".
 var refusals = []string{"-", "--", ".", "n/a", "#n/a", "n.a.", "null", "none", "nil", "unknown", "missing", "nd",
 	"n.d.", "k.a.", "(null)", "<na>", "not available", "#value!", "#div/0!", "prefer not to say",
 	"prefer not to answer", "don't know", "do not know", "dont know", "no answer", "refused", "not applicable",
 	"no opinion", "keine angabe", "weiß nicht", "weiss nicht", "unbekannt", "sans réponse", "sans reponse",
 	"ne sait pas", "ne se prononce pas", "inconnu", "no sabe", "no contesta", "ns/nc", "desconocido"}
 
-// Refused reports whether a text stands for a value that is not there, whatever its case. Missing
-// has those that always do; these do where the other values are numbers or an ordered scale.
+// Refused reports whether a text, in any letter case, says that there is no value. Such texts are
+// missing values if the other values are numbers or an ordered scale. Texts that always are missing
+// values are in Missing.
 func Refused(text string) bool { return slices.Contains(refusals, strings.ToLower(text)) }

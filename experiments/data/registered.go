@@ -6,21 +6,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Cells are a data file as texts: the column names, all distinct, and a row per case with a text
-// for every column. The label is in the last column, unless the experiment says otherwise.
+// Cells is a data file as texts: the column names, all distinct, and a row per case with a text for
+// every column. The label is in the last column, unless the experiment says otherwise.
 type Cells struct {
 	Columns []string
 	Rows    [][]string
 }
 
-// registered are the names of the readers registered by other programs.
+// registered has the names of the readers registered by other programs.
 var registered []string
 
 // RegisterReader adds a reader for another data format. is reports whether a text has that format;
 // no other reader's function may accept it. read parses the text. Missing values, categories and
-// classes are then handled as in any other format. Registered readers are tried before those of
-// this module. They have no version, because the hash of the content identifies the data. Call it
-// during initialisation: it is not safe for concurrent use, and panics if the name is taken.
+// classes are then handled as in any other format. Registered readers are tried before the readers
+// of this module. They have no version, because the hash of the content identifies the data. Call
+// it during initialisation: it is not safe for concurrent use, and panics if the name is taken.
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)

@@ -16,7 +16,7 @@ import (
 // Rows collects cases to predict whose values have types: they come from a program, not from the
 // text of a file, so that neither the notation of numbers nor the encoding of a file applies.
 type Rows struct {
-	schema *Schema // with the places of the columns in a row
+	schema *Schema // its indices are positions in a row
 	table  *table
 	want   request
 }
@@ -63,9 +63,9 @@ func (r *Rows) Columns() []string { return r.table.names }
 func (r *Rows) Len() int { return len(r.table.rows) }
 
 // Add adds a case with a value for each of Columns: a json.Number, a string, a bool, or nil for a
-// missing value. A string is what a field of a file would be: in a column of numbers it is one in
-// the notation of the file. In a column of categories, a number is the level that the file reads as
-// that number, or a text as it is spelt, and a bool is the level true, True or TRUE, say.
+// missing value. A string is read like a field of a file: in a column of numbers it has the
+// notation of the file. In a column of categories, a number stands for the level with this number
+// as its value or its text. A bool stands for a level such as true, True or TRUE.
 func (r *Rows) Add(values []any) error {
 	t := r.table
 	if n, _ := t.numbers.Dims(); len(t.rows) == n {
@@ -116,8 +116,9 @@ func (want *request) typed(value any, levels []string) field {
 	return field{typed: true, number: math.NaN()}
 }
 
-// levelOf is the level that is spelt like a text or else is the only one that stands for it; if
-// there is none, it is the text, unless that is a level that stands for something else.
+// levelOf returns the level that a value with this text stands for, as reported by stands. It is
+// the text itself if that is such a level. Else it is the only such level, if there is exactly one.
+// Else it is the text, marked as a number if another level has the same text.
 func levelOf(levels []string, text string, stands func(level string) bool) string {
 	var of []string
 	for _, l := range levels {
@@ -141,6 +142,6 @@ func (r *Rows) Data() (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Schema = nil // its places are those of rows
+	d.Schema = nil // its indices are positions in a row, not columns of a file
 	return d, nil
 }

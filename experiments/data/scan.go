@@ -20,8 +20,7 @@ type Layout struct {
 // also is one if it has no number and no empty field, and if within the first thousand lines no
 // column repeats its field of the first line while some column repeats others; Load agrees once one
 // of its columns is named. A file that is not UTF-8 is read as windows-1252 if that is possible. So
-// is each file of a folder.
-// The error is ErrSparse or that of Load.
+// is each file of a folder. The error is ErrSparse or an error of Load.
 func Scan(path string, begin func(Layout), row func(fields []string)) error {
 	src, err := open(path, reading{guess: true})
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// names are the columns of the input matrix made from a column of the file; the name for a level of
-// a categorical input is "colour=red", and for a part of a date "visit year". origins are the names
-// of the inputs: of the column, of a part of a date, or of an indicator of missing values.
+// names returns names of columns of the input matrix: the ones made from a column of the file.
+// Examples are "colour=red" for a level of a categorical input and "visit year" for a part of a
+// date. origins has the name of the input for each of them: the column, a part of a date, or an
+// indicator of missing values.
 func (c Column) names() (names, origins []string) {
 	switch {
 	case c.Date != nil:
@@ -92,7 +93,7 @@ func (s *Schema) Sources() (of []int, coded []bool) {
 				of[first+i] = first + k
 			}
 		}
-		if c.Levels != nil { // all share the number of the first
+		if c.Levels != nil { // all have the number of the first
 			own := of[len(of)-c.width():]
 			for i := range own {
 				own[i] = own[0]
@@ -170,7 +171,7 @@ func ascending(texts []string) bool {
 func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "median" }
 
 // locate finds the columns of the training file in another file t, sets their roles, and returns a
-// copy of s with the indices in t (-1: an svmlight index larger than those of t, or no label).
+// copy of s with the indices in t. An index is -1 if t has no label, or no svmlight index as large.
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
 	at.Inputs, at.ID, at.Label.IgnoreCase = slices.Clone(s.Inputs), nil, s.IgnoreCase || s.Label.IgnoreCase
@@ -218,7 +219,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		switch find(&c); {
 		case c.Index < 0 && labels:
 			absent = append(absent, c.Name)
-		case c.Index < 0: // without trials, successes say nothing
+		case c.Index < 0: // successes need trials
 			at.Label.Name = ""
 		default:
 			t.roles[c.Index] = of.role
@@ -326,8 +327,8 @@ func openTest(dir, path string, how reading) (source, error) {
 // encoding returns the encoding of other files without a byte-order mark.
 func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
-// request is the request for reading further cases, with labels or to be predicted. Of the latter
-// none is dropped, and unless the experiment says error, missing inputs are NaN.
+// request returns the request for reading further cases, with labels or to be predicted. No case to
+// be predicted is dropped. Its missing inputs are NaN, unless the experiment says error.
 func (s *Schema) request(labels bool) request {
 	want := request{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
 		drop: labels && s.Unlabelled == "drop", loose: !labels}
@@ -424,7 +425,8 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	return d, t.faults.err()
 }
 
-// since are the times from which the days to those of a date are counted, if there are such.
+// since returns the times of the column Date.Since, from which days are counted; nil if there is no
+// such column.
 func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
 	k := slices.IndexFunc(s.Inputs, func(other Column) bool { return other.Name == string(c.Date.Since) })
 	if k < 0 {
@@ -433,7 +435,7 @@ func (s *Schema) since(c Column, numbers *mat.Dense) []float64 {
 	return mat.Col(nil, k, numbers)
 }
 
-// checkMeaning checks what the values of an input mean.
+// checkMeaning checks the meaning of the values of an input.
 func (s *Schema) checkMeaning(c Column) error {
 	if c.meaning("") == nil {
 		return nil
@@ -486,8 +488,8 @@ func (s *Schema) indicate(d *Data, t *table, columns int) {
 	}
 }
 
-// given are the numbers of input k; NaN where one is missing, or the time of a date whose hour is
-// an input.
+// given returns the numbers of input k. A number is NaN if the value is missing, or if the hour of
+// a date is an input and its time is missing.
 func (t *table) given(k int, c Column) []float64 {
 	values := mat.Col(nil, k, t.numbers.Slice(0, len(t.rows), 0, k+1))
 	if c.Date != nil && c.Index >= 0 {
@@ -500,8 +502,8 @@ func (t *table) given(k int, c Column) []float64 {
 	return values
 }
 
-// gaps sets the indicator after the columns of c, the first of which is the given one, to 1 where
-// the value is missing. For a category, missing is then one more level, and its other indicators
+// gaps sets the indicator after the columns of c to 1 where the value is missing. column is the
+// first column of c. For a category, missing is then one more level, and its other indicators
 // become 0.
 func (d *Data) gaps(column int, c Column, numbers []float64) {
 	for i, v := range numbers {
@@ -519,7 +521,7 @@ func (d *Data) gaps(column int, c Column, numbers []float64) {
 	}
 }
 
-// unknownLevels notes the values of a categorical input that are none of its levels.
+// unknownLevels notes values of a categorical input that are not among its levels.
 func (t *table) unknownLevels(c Column, as string) {
 	place := c.place(c.Levels)
 	for i, text := range t.texts[c.Index] {
@@ -618,7 +620,7 @@ func aboveClass(threshold float64, above bool) string {
 	return name
 }
 
-// unreadValues are the values that are unreadable, in the order of the inputs.
+// unreadValues returns the unreadable values, in the order of the inputs.
 func (s *Schema) unreadValues(t *table) (all []Unread) {
 	for _, c := range s.Inputs {
 		if u := t.unread[c.Index]; u != nil && c.Index >= 0 {

@@ -25,7 +25,7 @@ type Spec struct {
 	Drop     []cells.Name `yaml:"drop"`     // columns to leave out
 	ID       []cells.Name `yaml:"id"`       // columns that only identify cases
 	Group    cells.Name   `yaml:"group"`    // cases of equal group are never in both parts of a split
-	Weights  cells.Name   `yaml:"weights"`  // how many cases each case counts as; cases of weight 0 are left out
+	Weights  cells.Name   `yaml:"weights"`  // column of case weights; weight 0 leaves a case out
 	Counts   Counts       `yaml:"counts"`   // makes the label of the successes in trials
 	Classes  []cells.Name `yaml:"classes"`  // keep only cases with these labels
 	Positive cells.Name   `yaml:"positive"` // of two classes the one coded +1; default: the last in natural order
@@ -42,17 +42,17 @@ type Spec struct {
 	// "NAME is missing" that is 1 if the value is missing and else 0.
 	MissingIndicators bool   `yaml:"missing_indicators"`
 	Unlabelled        string `yaml:"unlabelled"` // cases without a label: error (default), drop
-	// IgnoreCase are the columns in which texts that differ in letter case alone are one.
+	// IgnoreCase lists the columns in which texts that differ only in letter case are equal.
 	IgnoreCase IgnoreCase `yaml:"ignore_case"`
 	// Duplicates is independent (default), or together: cases with equal inputs form a group,
 	// whatever their labels.
 	Duplicates string `yaml:"duplicates"`
-	// Categories are inputs whose values are names even if they are numbers. categorical determines
-	// their treatment, here one_hot by default.
+	// Categories lists inputs whose values are names even if they are numbers. categorical
+	// determines their treatment, here one_hot by default.
 	Categories []cells.Name `yaml:"categories"`
 	Decimal    string       `yaml:"decimal"` // point or comma: numbers as in 1,234.5 or 1.234,5 (see ParseNumber)
-	// Encoding is that of train and test: utf-8 (default), windows-1252 and others; a byte-order
-	// mark says more.
+	// Encoding is the encoding of the files train and test: utf-8 (default), windows-1252 and
+	// others. A byte-order mark overrides it.
 	Encoding string `yaml:"encoding"`
 	// Subsample keeps this many training cases, stratified, drawn with the seed.
 	Subsample int `yaml:"subsample" within:"[2,inf]"`
@@ -64,17 +64,17 @@ type Spec struct {
 	Regression bool `yaml:"-"`
 }
 
-// Columns are the inputs: a list of their names, or what some of them mean, by their names.
+// Columns lists the names of the inputs, or gives the meaning of some inputs by their names.
 type Columns struct {
 	Chosen    []cells.Name       // inputs in this order; none: all columns without another role
-	Described map[string]Meaning // of inputs
+	Described map[string]Meaning // meanings of inputs
 }
 
-// List and Map are where a list and a mapping go.
+// List and Map return pointers to the fields for a list and a mapping.
 func (c *Columns) List() any { return &c.Chosen }
 func (c *Columns) Map() any  { return &c.Described }
 
-// described are the names of the inputs with a meaning, in order.
+// described lists the names of the inputs with a meaning, in order.
 func (c Columns) described() (names []cells.Name) {
 	for _, name := range slices.Sorted(maps.Keys(c.Described)) {
 		names = append(names, cells.Name(name))
@@ -85,19 +85,19 @@ func (c Columns) described() (names []cells.Name) {
 // Counts names the columns of rows that each stand for several trials with the same inputs, as in
 // the binomial distribution. A row with s successes in t trials is two cases: one of class
 // "success" and weight s, one of class "failure" and weight t - s. The log likelihood of both is
-// that of the row less log (t choose s), which has no hyperparameters. Cases of weight 0 are left
-// out. The cases of a row are a group, which no split divides, and have the numbers 2r and 2r + 1
-// for row r.
+// the log likelihood of the row less log (t choose s), which does not depend on hyperparameters.
+// Cases of weight 0 are left out. The cases of a row are a group, which no split divides, and have
+// the numbers 2r and 2r + 1 for row r.
 type Counts struct {
-	Successes cells.Name `yaml:"successes"` // column of numbers from 0 to the trials, whole or not
-	// column of numbers of 0 or more; none: 1 each, and successes are probabilities
+	Successes cells.Name `yaml:"successes"` // numbers from 0 to the trials, whole or not
+	// Trials is a column of numbers of 0 or more; none: 1 each, and successes are probabilities.
 	Trials cells.Name `yaml:"trials"`
 }
 
 // Problem is a mistake in one key of the data section, with its remedy.
 type Problem struct{ Key, Message string }
 
-// Problems is an error that lists all of them, one per line.
+// Problems is an error that lists all mistakes, one per line.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -134,7 +134,7 @@ func Choices() map[string][]string {
 	}
 }
 
-// Check checks what can be checked without reading a file.
+// Check finds the mistakes that are visible without reading a file.
 func (s Spec) Check() Problems {
 	var p Problems
 	switch {
@@ -219,7 +219,7 @@ func checkOrder(name cells.Name, of []string) (p Problems) {
 	return p
 }
 
-// texts are values as they are compared.
+// texts converts names to strings for comparison.
 func texts(names []cells.Name) (out []string) {
 	for _, n := range names {
 		out = append(out, strings.TrimSpace(string(n)))
@@ -227,7 +227,7 @@ func texts(names []cells.Name) (out []string) {
 	return out
 }
 
-// label is the column of the label, with what is known of it without the file.
+// label returns the column of the label, as far as it is known without the file.
 func (s Spec) label() Column {
 	return Column{Name: string(s.Label), IgnoreCase: s.IgnoreCase.All || slices.Contains(s.IgnoreCase.Columns, s.Label)}
 }
@@ -314,7 +314,7 @@ func (s Spec) checkThreshold() (p Problems) {
 	return p
 }
 
-// categorical is the treatment of categories.
+// categorical returns the treatment of categories.
 func (s Spec) categorical() string {
 	if s.Categorical == "" && len(s.Categories) > 0 {
 		return "one_hot"
@@ -365,7 +365,7 @@ func overlaps(uses []use) (p Problems) {
 	return p
 }
 
-// canonicalNames are labels in canonical form.
+// canonicalNames returns labels in canonical form.
 func (s Spec) canonicalNames(names ...cells.Name) []string {
 	out := texts(names)
 	for i, text := range out {

@@ -8,12 +8,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
-// IgnoreCase is a value of the key ignore_case: the columns in which texts that differ in letter
-// case alone are one. Of several spellings the most frequent one of the training file stands for
-// all.
+// IgnoreCase is a value of the key ignore_case: the columns in which texts that differ only in
+// letter case are equal. The most frequent spelling of the training file replaces the others.
 type IgnoreCase struct {
-	All     bool         // every category, every order and the label
-	Columns []cells.Name // or these
+	All     bool         // all columns of categories, ordinal inputs and the label
+	Columns []cells.Name // or only these columns
 }
 
 // UnmarshalText reads true, false or the name of one column.
@@ -27,12 +26,12 @@ func (i *IgnoreCase) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// List and Map are where a list goes, which is the only other form.
+// List and Map return pointers to the field for a list; a mapping is no form.
 func (i *IgnoreCase) List() any { return &i.Columns }
 func (i *IgnoreCase) Map() any  { return &i.Columns }
 
-// Spellings returns one spelling for all texts that differ in letter case alone: the most frequent
-// one by the counts, among equals the first in order.
+// Spellings returns one spelling for all texts that differ only in letter case: the most frequent
+// one, or the first in order if several are equally frequent.
 func Spellings(counts map[string]int) map[string]string {
 	best := map[string]string{}
 	for _, text := range slices.Sorted(maps.Keys(counts)) {
@@ -48,7 +47,7 @@ func Spellings(counts map[string]int) map[string]string {
 	return out
 }
 
-// spelling returns how texts are compared: in lower case, or as they are.
+// spelling returns the text in the form in which texts are compared: in lower case or unchanged.
 func (c Column) spelling(text string) string {
 	if c.IgnoreCase {
 		return strings.ToLower(text)

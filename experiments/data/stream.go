@@ -68,8 +68,8 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 	}
 }
 
-// whole reads a file whose parts cannot be read by themselves: the file of this name again, or what
-// in holds. Its cases come in parts all the same.
+// whole reads a file whose parts cannot be read separately: again the file of this name, or else
+// the content of in. It still passes the cases on in parts.
 func (s *Schema) whole(name string, in input, again bool, records int, each func(*Data) error) error {
 	var d *Data
 	var err error
@@ -90,7 +90,7 @@ func (s *Schema) whole(name string, in input, again bool, records int, each func
 		}
 		part := d.subset(rows)
 		if from > 0 {
-			part.Warnings, part.Unread = nil, nil // they are those of all cases
+			part.Warnings, part.Unread = nil, nil // the first part has the warnings of all cases
 		}
 		err = each(part)
 	}
@@ -139,7 +139,7 @@ func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
 // records splits a text between records: at line ends outside quotes.
 type parts struct {
 	r            *bufio.Reader
-	ends, single bool // single: as in records
+	ends, single bool // single is as in records
 }
 
 // part is a sequence of records.
@@ -161,7 +161,7 @@ func (p *parts) more(out part, records int) (part, error) {
 func (p *parts) next(records int) (part, error) {
 	var out part
 	var text strings.Builder
-	quotes, begun := 0, true // at the beginning of a record
+	quotes, begun := 0, true // begun: the next line begins a record
 	for !p.ends && (out.records < records && text.Len() < streamBytes || !begun) {
 		line, err := p.line()
 		if err != nil {
@@ -185,8 +185,8 @@ func (p *parts) next(records int) (part, error) {
 	return out, nil
 }
 
-// line returns the next line. A NUL ends the text, which it makes no text, and so does a line
-// beyond all limits; both are reported where the text is read.
+// line returns the next line. A NUL or a line beyond all limits ends the text; the reader of the
+// text reports either.
 func (p *parts) line() (string, error) {
 	var line []byte
 	for {

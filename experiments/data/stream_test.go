@@ -12,8 +12,8 @@ import (
 )
 
 // Reading a file in parts gives the cases of the whole file, for parts of any size: with quotes
-// over several lines, comments, blank lines, a header or none. Errors name their line. No part has more records than asked
-// for, but the first may have two.
+// over several lines, comments, blank lines, a header or none. Errors name their line. No part has
+// more records than requested, except the first, which may have two.
 func TestStreamIsTheFile(t *testing.T) {
 	train := filepath.Join(t.TempDir(), "train.csv")
 	text := "# a comment\nname,x,y,state\n\"a\nb\",1,2,ill\nc,3,4,well\n\n# more\n\"d \"\"e\"\"\",5,6,ill\nf,7,8,well\ng,9,10,ill\n\n# the end\n"

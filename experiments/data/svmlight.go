@@ -114,7 +114,7 @@ func readSVMLight(t *table, text string, want request) error {
 		return err
 	}
 	for _, c := range cases {
-		text := func(j int) fieldAt { // of the two columns that are not inputs
+		text := func(j int) fieldAt { // the text of label or qid
 			if t.names[j] == "label" {
 				return c.label
 			}

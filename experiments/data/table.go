@@ -33,7 +33,7 @@ const (
 type request struct {
 	missing   string                  // treatment of missing values
 	tokens    []string                // further texts for a missing value
-	absent    []float64               // those that are numbers, which count in any spelling
+	absent    []float64               // the tokens that are numbers, which count in any spelling
 	decimal   string                  // notation of numbers
 	delimited string                  // the delimiter of the training file, if that is known
 	drop      bool                    // drop cases without a label
@@ -42,7 +42,7 @@ type request struct {
 	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
 	keep      func(label string) bool // cases with other labels are skipped; nil keeps all
 	loose     bool                    // a missing label is allowed
-	as        *layout                 // that of the parts before, which read updates; nil: the file is read at once
+	as        *layout                 // layout of previous parts, which read updates; nil: none
 }
 
 // field is the content of one field of a row.
@@ -50,7 +50,7 @@ type field struct {
 	text   string
 	typed  bool    // number is known, and not to be read from the text
 	number float64 // NaN: the text is not a number
-	own    bool    // the text is no part of a longer one; other cells may share it
+	own    bool    // the text is no substring of a line; other cells may share it
 }
 
 // number is the number of a field, or NaN.
@@ -64,7 +64,7 @@ func (want *request) number(f field) float64 {
 	return math.NaN()
 }
 
-// lacking sets the further texts for a missing value.
+// lacking sets further texts that mean a missing value.
 func (want *request) lacking(tokens []string) {
 	want.tokens = tokens
 	for _, text := range tokens {
@@ -74,7 +74,8 @@ func (want *request) lacking(tokens []string) {
 	}
 }
 
-// value is the number of a field in this role, or NaN, and reports whether the value is missing.
+// value returns the number of a field in this role, or NaN, and reports whether the value is
+// missing.
 func (want *request) value(r role, f field) (v float64, missing bool) {
 	if r == carried || cells.Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
@@ -93,22 +94,22 @@ type contents interface {
 	// row's line, or its number from 1 in a file without lines.
 	next() (line int, ok bool)
 	cell(column int) field
-	at(column int) int // where the cell begins in its line, or its column, from 1; 0: unknown
+	at(column int) int // begin of the cell in its line, or its column, from 1; 0: unknown
 }
 
 // reader reads one file format: a text that it recognises, or a binary format, by its first bytes.
 type reader struct {
 	magic string
 	is    func(text string) bool
-	lines bool // some lines of a file, read by themselves, give the same rows
+	lines bool // lines of a file give the same rows when they are read separately
 	// open sets format, names, header and label of the table, and returns its rows, and an upper
 	// bound of their number. It returns nil after a fault of the file as a whole.
 	open func(t *table, src source, want *request) (rows contents, n int)
-	read func(t *table, text string, want request) error // in place of open, for the sparse format
+	read func(t *table, text string, want request) error // replaces open in the sparse format
 }
 
-// layout is what the first lines of a file tell of all of it. The later parts of a file that is
-// read in parts are read with that of the first.
+// layout is derived from the first lines of a file. If a file is read in parts, the layout of the
+// first part is used for the later ones.
 type layout struct {
 	reader *reader
 
@@ -118,9 +119,9 @@ type layout struct {
 	names  []string
 	label  int // position of the label; -1: none. Before plan: its default position
 
-	comma    rune // of delimited columns
-	trailing int  // as in records
-	single   bool // as in records
+	comma    rune // delimiter of delimited columns
+	trailing int  // see records
+	single   bool // see records
 	read     int  // rows so far
 	unicode  bool // a part was UTF-8 and not ASCII alone
 }
@@ -137,24 +138,26 @@ type table struct {
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
-	numbers  *mat.Dense        // a row per case with the numeric inputs; NaN is missing
-	place    []int             // position of each input column among them
-	unread   map[int]*Unread   // unreadable values of input columns, among cases to predict
-	meanings map[int]meaning   // of input columns that are not written as numbers
-	marked   map[int]bool      // of these, those whose marks are kept
-	currency map[int]string    // of input columns of numbers that have one
-	scales   [][2]int          // of each column, how many numbers but 0 have no percent sign, and how many have one
-	percent  map[int]bool      // of input columns of later cases, whether the training cases have percent signs
-	texts    [][]string        // of level, target, needed and carried columns, "" where missing; and marks
-	known    map[string]string // texts seen before, to keep a single copy
-	weights  []float64         // of each case, where a column has them
-	trials   [][2]float64      // failures and successes of each case to predict, where columns have them
-	counted  bool              // a row is the successes and failures of trials
-	rows     []int             // of each case, its row from 0, not counting header, comments and blank lines
-	lines    []int             // of each case
+	numbers  *mat.Dense      // a row per case with the numeric inputs; NaN is missing
+	place    []int           // position of each input column among them
+	unread   map[int]*Unread // unreadable values of input columns, among cases to predict
+	meanings map[int]meaning // conversions of input columns that are not plain numbers
+	marked   map[int]bool    // input columns with a meaning whose marks are kept
+	currency map[int]string  // currency signs of input columns of numbers
+	// Per column: numbers other than 0 without a percent sign, and numbers with one.
+	scales  [][2]int
+	percent map[int]bool // whether an input column of the training cases has percent signs
+	// Texts of level, target, needed and carried columns, "" if missing; and marks.
+	texts   [][]string
+	known   map[string]string // texts seen before, to keep a single copy
+	weights []float64         // weight of each case, if a column has weights
+	trials  [][2]float64      // failures and successes of each case to predict, if known
+	counted bool              // a row is the successes and failures of trials
+	rows    []int             // row of each case from 0, without header, comments and blank lines
+	lines   []int             // line of each case
 
 	warnings   []cause.Notice
-	more       int            // columns that are renamed without a warning of their own
+	more       int            // number of columns that are renamed without a separate warning
 	dropped    int            // cases dropped because a value was missing
 	unlabelled int            // cases dropped because the label was missing
 	weightless int            // cases left out because their weight is 0
@@ -192,7 +195,7 @@ func (t *table) begin(want request, n int) error {
 	return nil
 }
 
-// kept copies a text, so that its line can be freed, unless it is no part of a line.
+// kept copies a text that is part of a line, so that the line can be freed.
 func (t *table) kept(text string, own bool) string {
 	if copied, met := t.known[text]; met {
 		return copied
@@ -235,7 +238,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		switch {
 		case counts.set(role, v):
-			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose: it is no input
+			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose ignores it
 				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
@@ -273,14 +276,14 @@ func (t *table) addNumber(want request, line int, at func(j int) int, j int, f f
 	t.numbers.Set(n, t.place[j], v)
 }
 
-// classesOfCounts are the classes of the trials.
+// classesOfCounts lists the classes of the trials.
 var classesOfCounts = []string{"failure", "success"}
 
-// amounts are the numbers of a row that say how often its case counts; NaN: it has none.
+// amounts has the numbers of a row that multiply its case; NaN: not given.
 type amounts struct{ weight, successes, trials float64 }
 
-// set sets the number of a column with this role, and reports whether the role is one of a number
-// of cases.
+// set sets the number of a column with this role. It reports whether the role is a weight,
+// successes or trials.
 func (a *amounts) set(r role, v float64) bool {
 	switch r {
 	case weighing:
@@ -295,7 +298,7 @@ func (a *amounts) set(r role, v float64) bool {
 	return true
 }
 
-// outcome is the number of failures and successes, NaN unless both are numbers of 0 or more.
+// outcome returns the numbers of failures and successes, NaN unless both are 0 or more.
 func (a amounts) outcome() [2]float64 {
 	failures := a.trials - a.successes
 	if !(failures >= 0 && a.successes >= 0 && a.trials <= math.MaxFloat64) {
@@ -304,14 +307,15 @@ func (a amounts) outcome() [2]float64 {
 	return [2]float64{failures, a.successes}
 }
 
-// amountNames are the roles of numbers of cases in messages.
+// amountNames has the names of weight, successes and trials in messages.
 var amountNames = map[role]string{weighing: "weight", succeeding: "number of successes", trying: "number of trials"}
 
-// counts reports whether the role is one of a number of cases.
+// counts reports whether the role is a weight, successes or trials.
 func (r role) counts() bool { return amountNames[r] != "" }
 
-// append appends the row last read, whose columns begin at the given places of its line, as a case
-// or as the successes and failures of its trials. It reports whether any has a weight.
+// append appends the last row as a case, or as the successes and failures of its trials. at gives
+// the begin of each column in the line. It reports whether a case was appended: cases of weight 0
+// are not.
 func (t *table) append(want request, a amounts, row, line int, at func(j int) int) bool {
 	if !t.counted {
 		if a.weight == 0 {
@@ -353,7 +357,8 @@ func (t *table) append(want request, a amounts, row, line int, at func(j int) in
 	return len(t.rows) > first
 }
 
-// trained makes numbers of the values of an input of later cases, as of the training cases.
+// trained prepares the conversion of an input's texts to numbers for later cases, as for the
+// training cases.
 func (t *table) trained(c Column, decimal string) {
 	if t.percent == nil {
 		t.percent = map[int]bool{}
@@ -362,7 +367,7 @@ func (t *table) trained(c Column, decimal string) {
 	t.interpret(c, decimal)
 }
 
-// interpret makes numbers of the values of an input that are not written as numbers.
+// interpret prepares the conversion of an input's texts to numbers, if they are not plain numbers.
 func (t *table) interpret(c Column, decimal string) {
 	t.keepCurrency(c.Index, c.Currency)
 	m := c.meaning(decimal)
@@ -385,7 +390,7 @@ func (t *table) keepCurrency(j int, of string) {
 	}
 }
 
-// oneCurrency is a fault unless the numbers of column j that have a currency have the same one.
+// oneCurrency adds a fault if two numbers of column j have different currencies.
 func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int, text string) {
 	switch first, wrong := t.otherCurrency(decimal, j, field{text: text}); {
 	case wrong:
@@ -420,8 +425,8 @@ func (t *table) oneScale(j int, text string, v float64) {
 	}
 }
 
-// mixedScale warns of column j if some of its numbers have a percent sign, or those of the training
-// cases, and others have none.
+// mixedScale warns if some numbers of column j have a percent sign and others have none, or if only
+// the training cases, or only these cases, have percent signs.
 func (t *table) mixedScale(j int) {
 	bare, percent := t.scales[j][0], t.scales[j][1]
 	have, later := t.percent[j]
@@ -438,12 +443,12 @@ func (t *table) mixedScale(j int) {
 	}
 }
 
-// percents reports whether all numbers of column j but 0 have a percent sign, and there are any.
+// percents reports whether column j has percent signs, and has them at all numbers other than 0.
 func (t *table) percents(j int) bool {
 	return t.scales != nil && t.scales[j][0] == 0 && t.scales[j][1] > 0
 }
 
-// notValue says what is wrong with a text of column j that should be a number or mean one.
+// notValue describes why a text of column j cannot be read as a number.
 func (t *table) notValue(want request, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
 		wrong, remedy := m.Explain(text)
@@ -453,8 +458,8 @@ func (t *table) notValue(want request, j int, text string) string {
 		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
 }
 
-// value is the number of a field of column j, or NaN, its mark, and whether the value is missing.
-// Among cases to predict, texts that are no numbers and have no meaning are missing.
+// value returns the number of a field of column j, or NaN, its mark, and whether the value is
+// missing. Among cases to predict, texts that are no numbers and have no meaning are missing.
 func (t *table) value(want request, line int, at func(j int) int, j int, f field) (v float64, mark string,
 	missing bool) {
 	v, mark, missing = t.parsed(want, j, f)
@@ -474,7 +479,7 @@ func (t *table) value(want request, line int, at func(j int) int, j int, f field
 	return math.NaN(), "", true
 }
 
-// parsed is value for training cases, whose texts without a meaning are NaN.
+// parsed is value for training cases. Texts without a meaning are NaN.
 func (t *table) parsed(want request, j int, f field) (v float64, mark string, missing bool) {
 	v, missing = want.value(t.roles[j], f)
 	m := t.meanings[j]
@@ -508,8 +513,8 @@ func (t *table) fill(c contents, n int, want request) error {
 	}
 }
 
-// remedy says what to do about a value, in the file or, unless a model is fitted already, in the
-// data section.
+// remedy returns the advice for the file. Before a model is fitted it adds the advice for the data
+// section.
 func (want *request) remedy(inFile, inSection string) string {
 	if want.loose {
 		return inFile
@@ -562,7 +567,7 @@ func (t *table) passes(want request, f field) bool {
 	return true
 }
 
-// missing handles what is missing of column j: a fault, unless it is allowed.
+// missing handles a missing value of column j. It is a fault unless missing values are allowed.
 func (t *table) missing(want request, r role, line int, at func(j int) int, j int, what string) {
 	kind := fault{"missing", j}
 	if want.missing == "drop" || want.loose && (r == target || r.counts()) || t.faults.repeats(kind, line) {

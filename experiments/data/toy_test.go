@@ -147,8 +147,8 @@ func TestOneDimensionalToy(t *testing.T) {
 	for i, p := range truth(t, d, "true_p") {
 		x := d.X.At(i, 0)
 		one, other := 20*density(x, -6)+10*density(x, 2), 30*density(x, 0)
-		// x has 4 decimals; the slope of p is at most that of a logistic function of a line as
-		// steep as the distance of the groups implies
+		// x has 4 decimals; the slope of p is at most the slope of a logistic function of a line,
+		// whose steepness follows from the distance of the groups
 		if want := one / (one + other); math.Abs(p-want) > 5e-5*(6/0.64)/4+1e-6 {
 			t.Errorf("p(%g) = %g, want %g", x, p, want)
 		}

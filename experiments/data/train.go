@@ -190,7 +190,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	return schema, group, nil
 }
 
-// categorise makes the inputs at these places categories.
+// categorise makes categories of the inputs at these positions.
 func (t *table) categorise(places []int) error {
 	for _, j := range places {
 		if r := t.roles[j]; r != number && r != level {
@@ -201,7 +201,7 @@ func (t *table) categorise(places []int) error {
 	return nil
 }
 
-// interpret gives the inputs at these places the meaning that the specification has for them.
+// interpret sets the meanings of the inputs at these positions, from the specification.
 func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 	names := s.Columns.described()
 	for i, j := range places {
@@ -233,7 +233,8 @@ func (s *Schema) weigh(t *table, columns []int) {
 	}
 }
 
-// count makes column the number of successes, and another one, if there is one, that of trials.
+// count makes the first column the number of successes, and the second one, if there is one, the
+// number of trials.
 func (s *Schema) count(t *table, columns []int) {
 	if len(columns) == 0 {
 		return
@@ -332,7 +333,7 @@ func (s *Schema) categories(t *table) {
 	}
 }
 
-// markGaps marks the inputs with missing values, each of which gets an indicator.
+// markGaps marks the inputs with missing values. Each gets an indicator.
 func (s *Schema) markGaps(t *table) {
 	for k := range s.Inputs {
 		c := &s.Inputs[k]
@@ -390,8 +391,8 @@ func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error)
 	return s.orderClasses(schema.Label, classes)
 }
 
-// resembling warns of classes that could be meant as one: numbers of the same value, or texts that
-// differ in case alone.
+// resembling warns of classes that may be meant as one: equal numbers, or texts that differ only in
+// letter case.
 func resembling(label string, classes []string) (warnings []cause.Notice) {
 	const exact = 400 // bits, enough for every whole number up to maxMagnitude
 	first := map[string]string{}
@@ -441,7 +442,7 @@ func (s Spec) orderClasses(label Column, classes []string) ([]string, error) {
 	}
 }
 
-// unify gives texts of column j that differ in letter case alone one spelling.
+// unify gives one spelling to texts of column j that differ only in letter case.
 func (t *table) unify(j int) {
 	counts := map[string]int{}
 	for _, text := range t.texts[j] {
@@ -453,7 +454,8 @@ func (t *table) unify(j int) {
 	}
 }
 
-// leftOutClasses are the classes of the cases that were skipped because of their label, in order.
+// leftOutClasses returns the classes of the cases that were skipped because of their label, in
+// order.
 func (t *table) leftOutClasses(label Column) (all []Count) {
 	as := map[string]string{}
 	if label.IgnoreCase {

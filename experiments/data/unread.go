@@ -7,11 +7,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
-// Unread are the values of a column of cases to predict that are nothing there: no number, no date,
-// no known category. The cases are predicted all the same.
+// Unread has the values of a column that cannot be read in cases to predict: they are no number, no
+// date or no known category. The cases are still predicted.
 type Unread struct {
 	Column string
-	Why    string // what the values are not, and what they are taken for
+	Why    string // why the values cannot be read, and what replaces them
 	N      int
 	First  []Cell // the first few
 }
@@ -20,14 +20,14 @@ type Unread struct {
 type Cell struct {
 	Row   int    // number of the case, as in Data.Rows
 	Line  int    // 0: the file has no lines
-	Place string // row and column of a file without lines; empty: unknown
+	Place string // row and column in a file without lines; empty: unknown
 	Text  string
 }
 
 // maxCell is the number of bytes of a text in a message.
 const maxCell = 40
 
-// add adds further values of the column, which come later.
+// add adds values of the column from later cases.
 func (u *Unread) add(more Unread) {
 	u.N += more.N
 	u.First = append(u.First, more.First[:min(len(more.First), maxAlso-min(maxAlso, len(u.First)))]...)

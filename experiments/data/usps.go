@@ -107,7 +107,7 @@ func uspsFiles(d *Data) []File {
 	}
 }
 
-// uspsOrder is the book's order of n cases, as indices into the public order.
+// uspsOrder returns the book's order of n cases, as indices into the public order.
 func uspsOrder(n int) []int {
 	draws, order := make([]uint64, n), make([]int, n)
 	x := uint64(1769472)
@@ -119,7 +119,7 @@ func uspsOrder(n int) []int {
 	return order
 }
 
-// smoothed is an image after the convolution.
+// smoothed returns an image after the convolution.
 func smoothed(image []float64) []float64 {
 	const reach, sd = 3, 0.75
 	var kernel [2*reach + 1]float64

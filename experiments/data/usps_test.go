@@ -41,7 +41,7 @@ func TestUSPSFilesByTheirDefinition(t *testing.T) {
 		x = 16807 * x % 2147483647
 		draws[i] = x
 	}
-	var rows [n]string // of the file with all cases
+	var rows [n]string // rows of the file with all cases
 	for i := range n {
 		place := 0
 		for _, v := range draws {

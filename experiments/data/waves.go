@@ -15,8 +15,8 @@ import (
 // wavesTests is the number of test cases of a set of waves of any size.
 const wavesTests = 5000
 
-// Waves generates a set of n cases and 5000 test cases for comparing methods for many cases. The
-// inputs and labels are bit-identical to those of this numpy program:
+// Waves generates a set of n cases and 5000 test cases for comparing methods for many cases. This
+// numpy program generates the same inputs and labels, bit by bit:
 //
 //	rng = numpy.random.default_rng(20240501)
 //	X = rng.uniform(-3, 3, (n + 5000, inputs))

@@ -47,7 +47,8 @@ func sums(x []float64, labels []int) string {
 	return fmt.Sprintf("%x %x", sha256.Sum256(a.Bytes()), sha256.Sum256(b.Bytes()))
 }
 
-// The sums are those of the arrays that the code in the comment of Waves gives in numpy 1.24.2.
+// The expected sums are from the arrays of the program in the comment of Waves, run with numpy
+// 1.24.2.
 func TestWavesAreNumpys(t *testing.T) {
 	for _, c := range []struct {
 		n, inputs, ones, testOnes int

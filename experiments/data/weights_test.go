@@ -38,7 +38,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestLeftOut: cases without a label or of weight 0 lack no values, and no imputation brings them back.
+// TestLeftOut: missing values of cases without a label or of weight 0 do not count, and imputation
+// does not bring these cases back.
 func TestLeftOut(t *testing.T) {
 	train := file(t, "train.csv", "x,w,y\n1,1,a\n2,0,b\n3,1,b\n3,1,a\n5,1,b\n4,2,\n,1,a\n")
 	d, err := Load(Spec{Train: train, Label: "y", Weights: "w", Missing: "drop", Unlabelled: "drop"}, ".", 1)

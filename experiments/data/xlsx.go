@@ -23,12 +23,12 @@ import (
 type workbook struct {
 	archive *zip.Reader
 	shared  []string // texts to which cells refer
-	styles  []style  // of cells
+	styles  []style  // styles of cells
 	from    int      // day 0 of its dates, as an offset: 1462 if it counts from 1904
 	left    int64    // bytes that may still be unpacked
 }
 
-// style is how a cell shows a number: as a date, as a time of day, or as a time that has passed.
+// style tells whether a cell shows a number as a date, as a time of day, or as a duration.
 type style struct{ date, time, elapsed bool }
 
 // Limits of a sheet.
@@ -46,9 +46,9 @@ type sheetRow struct {
 	cells  []sheetCell
 }
 
-// openXLSX opens a sheet of a workbook: the one that is asked for, or the only one that is not
-// empty. Empty rows and columns do not count. The first row is a header unless it has a number; if
-// it has one, it is a header if it has a text in a column in which the second has a number.
+// openXLSX opens a sheet of a workbook: the requested one, or the only one that is not empty. Empty
+// rows and columns do not count. A first row without a number is a header. A first row with a
+// number is a header if some column has a text in it and a number in the second row.
 func openXLSX(t *table, src source, _ *request) (contents, int) {
 	t.form = "xlsx"
 	name, rows, err := readWorkbook(src.text, src.part)
@@ -118,8 +118,8 @@ func isHeading(rows []sheetRow) bool {
 
 // sheet are the rows of a sheet.
 type sheet struct {
-	columns []int // of each column of the sheet, that of the table; -1: it is empty
-	places  []int // of each column of the table, that of the sheet from 1
+	columns []int // column of the table for each column of the sheet; -1: empty
+	places  []int // column of the sheet, from 1, for each column of the table
 	rows    []sheetRow
 	row     []field
 }
@@ -275,12 +275,12 @@ func (r richText) String() string {
 // return, and _x005F_ the underscore of a text that looks like an escape (ECMA-376, ST_Xstring).
 var escapes = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
 
-// plain is a text without escapes, but for those that are no characters.
+// plain replaces the escapes of a text, except escapes of invalid characters.
 func plain(text string) string {
 	return escapes.ReplaceAllStringFunc(text, func(run string) string {
 		var units []uint16
 		for at := 0; at < len(run); at += len("_x000D_") {
-			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // of the form that was matched
+			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // escapes has matched it
 			units = append(units, uint16(unit))
 		}
 		if runes := utf16.Decode(units); !slices.Contains(runes, utf8.RuneError) && !slices.Contains(runes, 0) {
@@ -319,7 +319,7 @@ func (b *workbook) readShared(name string) error {
 	})
 }
 
-// each calls a function for every element of some names.
+// each calls a function for every element whose name is in of.
 func (b *workbook) each(name string, of map[string]func(*xml.Decoder, xml.StartElement) error) error {
 	f, err := b.open(name)
 	if err != nil {
@@ -373,8 +373,8 @@ func (b *workbook) readStyles(name string) error {
 	return nil
 }
 
-// builtIn returns a code for the formats of dates and times that have none in the file (ECMA-376,
-// 18.8.30).
+// builtIn returns the code of a built-in format of dates and times, which the file does not define
+// (ECMA-376, 18.8.30).
 func builtIn(format int) string {
 	switch {
 	case format >= 14 && format <= 17, format >= 27 && format <= 31, format == 36, format >= 50 && format <= 58:
@@ -412,7 +412,7 @@ func styleOf(code string) (s style) {
 			months = true
 		case 'h', 's':
 			s.time = true
-		case 'g': // of General, an era otherwise
+		case 'g': // begins General, or is an era
 			if strings.HasPrefix(code, "eneral") {
 				return s
 			}
@@ -424,7 +424,7 @@ func styleOf(code string) (s style) {
 
 // readSheet reads the cells of a sheet that are not empty.
 func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
-	last, column := 0, 0 // the row before, and the column of the cell before from 1
+	last, column := 0, 0 // previous row; column of the previous cell, from 1
 	err = b.each(name, map[string]func(*xml.Decoder, xml.StartElement) error{
 		"row": func(_ *xml.Decoder, e xml.StartElement) error {
 			number := last + 1
@@ -449,7 +449,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 				Style  int      `xml:"s,attr"`
 				Type   string   `xml:"t,attr"`
 				Value  *string  `xml:"v"`
-				Source *string  `xml:"f"` // of a formula, whose result is the value
+				Source *string  `xml:"f"` // formula, whose result is the value
 				Inline richText `xml:"is"`
 			}
 			if err := d.DecodeElement(&c, &e); err != nil {
@@ -467,7 +467,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 			if c.Value != nil {
 				text = plain(*c.Value)
 			}
-			if text == "" && c.Source != nil && c.Type != "str" { // of a program that computes none
+			if text == "" && c.Source != nil && c.Type != "str" { // a formula that was not computed
 				c.Type, text = "str", "="+*c.Source
 			}
 			content, err := b.content(c.Type, c.Style, text)
@@ -487,7 +487,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 	return rows, err
 }
 
-// columnOf returns the column of a place such as B3, from 1; 0: there is none.
+// columnOf returns the column, from 1, of a reference such as B3; 0 if the text is none.
 func columnOf(place string) (column int) {
 	for _, c := range place {
 		if c < 'A' || c > 'Z' || column > sheetColumns {
@@ -498,7 +498,7 @@ func columnOf(place string) (column int) {
 	return column
 }
 
-// content is a cell with a value of a type.
+// content returns the field of a cell from its type and text.
 func (b *workbook) content(kind string, of int, text string) (field, error) {
 	if text == "" {
 		return field{}, nil
@@ -529,7 +529,7 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 		return field{}, fmt.Errorf("%q is no number", text)
 	}
 	if digits := strings.TrimPrefix(text, "-"); math.Abs(v) >= 1<<53 && strings.Trim(digits, "0123456789") == "" {
-		return typedCell(text, v), nil // not the digits of the nearest float64, which may be those of another id
+		return typedCell(text, v), nil // the digits of the nearest float64 may be another id
 	}
 	if of >= 0 && of < len(b.styles) {
 		return b.shown(v, b.styles[of]), nil
@@ -537,8 +537,8 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 	return numberCell(v, 64), nil
 }
 
-// shown is a number as a date or a time where its style shows one. Days are counted from the end of
-// 1899, with a 29 February 1900 that never was, or from 1904.
+// shown converts a number to a date or a time if its style shows one. Days are counted from the end
+// of 1899, with a 29 February 1900 that never was, or from 1904.
 func (b *workbook) shown(v float64, s style) field {
 	const lastDay, millis = 2958466, 86400000
 	span := s.elapsed && !s.date
@@ -564,7 +564,7 @@ func (b *workbook) shown(v float64, s style) field {
 	return field{text: at.Format("15:04:05.999")}
 }
 
-// elapsed is a time that has passed, in milliseconds, as hours, minutes and seconds.
+// elapsed formats a duration in milliseconds as hours, minutes and seconds.
 func elapsed(n int64) string {
 	minus := ""
 	if n < 0 {

@@ -67,8 +67,8 @@ var (
 	rawNode         = reflect.TypeFor[*strictyaml.Node]() // a part of the file that is decoded later
 )
 
-// ListOrMap is a value that a file writes as a list or as a mapping. Its methods point to where
-// each goes.
+// ListOrMap is a value that a file writes as a list or as a mapping. Its methods return pointers to
+// the fields for each.
 type ListOrMap interface {
 	List() any
 	Map() any
@@ -145,7 +145,7 @@ func (d *Decoder) value(n *strictyaml.Node, v reflect.Value, also []string) {
 	}
 }
 
-// addressed is the pointer to a value, or nil if it has none.
+// addressed returns the pointer to a value, or nil if it is not addressable.
 func addressed(v reflect.Value) any {
 	if !v.CanAddr() {
 		return nil
@@ -153,8 +153,8 @@ func addressed(v reflect.Value) any {
 	return v.Addr().Interface()
 }
 
-// Inner says what kind of component a component has inside, as values of type t, with an example of
-// a list of them; "": none.
+// Inner returns the kind of the components that an option of type t holds, with an example of a
+// list of them; "": no components.
 func Inner(t reflect.Type) (what, example string) {
 	switch t {
 	case reflect.TypeFor[kernel.Named]():
@@ -227,8 +227,8 @@ func (d *Decoder) literal(n *strictyaml.Node, v reflect.Value) {
 	v.Set(reflect.ValueOf(param.Literal{Text: text, JSON: json}))
 }
 
-// writtenAs refuses values that would mean something else to a type that reads texts: empty values,
-// and numbers that are not decimal. Texts are taken as written.
+// writtenAs refuses values that a type that reads texts would take differently from YAML: empty
+// values, and numbers that are not decimal. Texts are taken as written.
 func writtenAs(n *strictyaml.Node, t reflect.Type) error {
 	switch {
 	case n.Value == "":
@@ -345,8 +345,8 @@ func isNamed(v reflect.Value) bool {
 	return is
 }
 
-// inside checks a number, or each of a list, against the interval of its field. instead says what
-// to write in place of 0.
+// inside checks a number, or each number of a list, against the interval of its field. instead is
+// the advice for a 0.
 func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Interval, instead string) {
 	switch {
 	case v.Kind() == reflect.Pointer:
@@ -440,7 +440,7 @@ func Component[I any](d *Decoder, n *strictyaml.Node, what string, table registr
 	}
 	read := d.Reading(options)
 	if read == nil && e.NeedsOptions {
-		read = func(any) error { return nil } // what is missing is found when the component is checked
+		read = func(any) error { return nil } // checking the component finds missing keys
 	}
 	v, err = e.New(read)
 	if err != nil && err != ErrReported {
@@ -462,15 +462,15 @@ func (d *Decoder) likelihood(n *strictyaml.Node) (l likelihood.Likelihood, name 
 	return tunable(d, n, "likelihood", likelihood.Table, likelihood.Likelihood.Params, likelihood.Check)
 }
 
-// tunable reads a component with hyperparameters, and its name, and checks it. It is ok even if the
-// checks find something, so that further mistakes are found.
+// tunable reads a component with hyperparameters, and its name, and checks it. ok is true even if
+// the checks find mistakes, so that further ones are found.
 func tunable[I any](d *Decoder, n *strictyaml.Node, what string, table registry.Table[I],
 	specs func(I) []param.Spec, check func(I) error) (v I, name string, ok bool) {
 	mark, before := len(d.settings.settings), d.Found.Found()
 	if v, name, ok = Component(d, n, what, table); !ok {
 		return v, name, ok
 	}
-	if len(d.settings.settings) > mark { // a leaf; components inside others have been checked
+	if len(d.settings.settings) > mark { // inner components have been checked
 		d.checkSettings(mark, specs(v))
 	}
 	if d.Found.Found() == before { // finds errors that depend on more than the settings

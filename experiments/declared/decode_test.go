@@ -133,12 +133,12 @@ func TestMistakesInValues(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "f:"+want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-		// what to write in place of a number is said of 0 alone
+		// only a 0 has advice on what to write instead
 		if err != nil && strings.Contains(err.Error(), "leave the key out for the default") != (text == "{number: 0}") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	// A number that may not be stays what it was, so that the rest can be checked with it.
+	// A number out of range keeps its previous value, so that the rest can be checked with it.
 	f := forms{Number: 5}
 	if err := into("{number: 11, text: rest}", &f); err == nil || f.Number != 5 || f.Text != "rest" {
 		t.Errorf("%+v, %v", f, err)
@@ -222,8 +222,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// Inputs with a source in common share a length scale, and those with categories need a kernel for
-// these.
+// Inputs from the same column share a length scale. Inputs of categories need a kernel for
+// categories.
 func TestModelsOnColumns(t *testing.T) {
 	ard := Model{Model: objective.Model{Kernels: []kernel.Kernel{kernel.SE{ARD: true}}}}
 	m, err := ard.OnColumns([]int{0, 0, 2}, nil)
@@ -243,7 +243,7 @@ func TestModelsOnColumns(t *testing.T) {
 	}
 }
 
-// What is left out of a model is told as such, and one with a part that is empty is not read.
+// A missing part of a model is reported as missing, and a model with an empty part is not read.
 func TestPartsLeftOut(t *testing.T) {
 	found := strictyaml.NewFindings("f")
 	null := strictyaml.Parse([]byte("~"), found)
@@ -276,7 +276,7 @@ func TestPartsLeftOut(t *testing.T) {
 	}
 }
 
-// A comparator has the kernel that it is given, and what it refuses is a mistake where it stands.
+// A comparator has the given kernel. A part that it refuses is a mistake at its position.
 func TestComparatorsAreChecked(t *testing.T) {
 	of := func(kernel, inference string) (Model, error) {
 		found := strictyaml.NewFindings("f")

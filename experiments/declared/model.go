@@ -1,4 +1,4 @@
-// Package model has models together with the texts that declare them.
+// Package declared has models together with the texts that declare them.
 package declared
 
 import (
@@ -14,7 +14,7 @@ import (
 // Model is a model together with the text that declares it.
 type Model struct {
 	objective.Model
-	Comparator comparator.Comparator // instead of Model; nil: none
+	Comparator comparator.Comparator // comparator in place of Model; nil: none
 	Written    Declaration
 	PerClass   bool   // every class has the kernel with its own hyperparameters
 	Classes    string // joint or one_vs_rest
@@ -23,7 +23,7 @@ type Model struct {
 // Declaration is a model as written in a file.
 type Declaration struct {
 	Kernel, Mean, Likelihood, Inference, Tuning Part
-	Method                                      string // the text of Inference without one_vs_rest
+	Method                                      string // text of Inference without one_vs_rest
 }
 
 // Part is a part of a model as written in a file; zero if absent.
@@ -32,7 +32,7 @@ type Part struct {
 	Place strictyaml.Place
 }
 
-// Part is a part of the model by its name.
+// Part returns a part of the model by its name.
 func (d Declaration) Part(name string) Part {
 	return map[string]Part{
 		"kernel": d.Kernel, "mean": d.Mean, "likelihood": d.Likelihood, "inference": d.Inference,
@@ -47,8 +47,8 @@ func (d Declaration) Label(preprocess string) record.Label {
 	}
 }
 
-// OnColumns is the model for inputs with categories and sources: categories marks columns with the
-// numbers of categories, for hamming; columns with equal source share a length scale.
+// OnColumns returns the model for inputs with categories and sources. Columns with equal source
+// share a length scale. categories marks columns with indices of categories, for hamming.
 func (m Model) OnColumns(source []int, categories []bool) (Model, error) {
 	kernels := make([]kernel.Kernel, len(m.Kernels))
 	for i, k := range m.Kernels {
@@ -75,7 +75,7 @@ func (m Model) Ordered() bool {
 	return m.Likelihood != nil && m.Likelihood.Domain() == likelihood.Ordered
 }
 
-// On is the model for data with this number of classes.
+// On returns the model for data with this number of classes.
 func (m Model) On(classes int) objective.Model {
 	if m.PerClass {
 		m.Kernels = []kernel.Kernel{kernel.PerClass{Kernel: m.Kernels[0]}}

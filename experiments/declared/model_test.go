@@ -236,7 +236,7 @@ func TestUnjoin(t *testing.T) {
 	}
 }
 
-// An averaging that draws has a seed of its own, from that of the experiment.
+// An averaging that draws random numbers has a seed derived from the seed of the experiment.
 func TestAveragesAreSeeded(t *testing.T) {
 	found := strictyaml.NewFindings("")
 	one, two := ReadAverage(found, "{monte_carlo: {samples: 10}}", 1), ReadAverage(found, "{monte_carlo: {samples: 10}}", 2)

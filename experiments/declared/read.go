@@ -22,7 +22,7 @@ type Nodes struct {
 	Inference  *strictyaml.Node `yaml:"inference"`
 	Classes    string           `yaml:"classes"`
 
-	prefix string // of the names of the parts, if each is a text of its own
+	prefix string // prefix of the names of the parts, if each part is a separate text
 }
 
 // ClassModes are the ways to model more than two classes; the first is the default.
@@ -110,7 +110,7 @@ func (d *Decoder) Inference(n *strictyaml.Node, classes string) (a approx.Approx
 func Usable(a approx.Approximation, lik likelihood.Likelihood) error {
 	counts := []int{2, 3, 0}
 	if _, ok := a.(approx.OneVsRest); ok {
-		counts = []int{3} // with 2 the error would be about one_vs_rest, not about the method that it applies
+		counts = []int{3} // two classes give an error about one_vs_rest itself
 	}
 	var refusal error
 	for _, classes := range counts {
@@ -136,7 +136,7 @@ func (d *Decoder) mean(n *strictyaml.Node) objective.Mean {
 	return m
 }
 
-// comparing returns the name in place of an inference method, and whether it is a comparator's.
+// comparing returns the name of the inference, and whether it is a comparator.
 func comparing(n *strictyaml.Node) (name string, ok bool) {
 	if n == nil || strictyaml.IsNull(n) || n.Kind == strictyaml.SequenceNode {
 		return "", false
@@ -145,8 +145,8 @@ func comparing(n *strictyaml.Node) (name string, ok bool) {
 	return name, ok && slices.Contains(comparator.Table.Names(), name)
 }
 
-// Needless reports whether a model needs no kernel or no likelihood, because its inference is a
-// comparator without it.
+// Needless reports whether a model does not need a part, kernel or likelihood, because its
+// inference is a comparator that does not use it.
 func Needless(part string, inference *strictyaml.Node) bool {
 	name, ok := comparing(inference)
 	if !ok {
@@ -157,7 +157,7 @@ func Needless(part string, inference *strictyaml.Node) bool {
 }
 
 // compareWith makes a model with a comparator from one that is complete except for its inference.
-// Parts that the comparator does not use are removed, so that models that differ in these only
+// Parts that the comparator does not use are removed, so that models that differ only in such parts
 // become equal.
 func (d *Decoder) compareWith(m Model, n *strictyaml.Node) Model {
 	before, mark, none := d.Found.Found(), len(d.settings.settings), record.Plain(noPart)

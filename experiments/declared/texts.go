@@ -23,8 +23,8 @@ type Texts struct {
 	Average    string `json:"average"` // how class probabilities are averaged over latent values
 }
 
-// TextsOf are the texts of a model, from which ReadModel makes it again. A component whose type is
-// not in its table is an error that says how to register it.
+// TextsOf returns the texts of a model, from which ReadModel makes it again. A component whose type
+// is not in its table is an error that says how to register it.
 func TextsOf(m objective.Model, average objective.Average) (t Texts, err error) {
 	k, method := m.Kernels[0], m.Inference
 	if len(m.Kernels) > 1 {
@@ -53,7 +53,7 @@ func TextsOf(m objective.Model, average objective.Average) (t Texts, err error) 
 	return t, err
 }
 
-// Method is the text of an inference method of the table.
+// Method returns the text of an inference method of the table.
 func Method(a approx.Approximation) record.Component {
 	method, classes := a, "joint"
 	if each, is := a.(approx.OneVsRest); is {
@@ -108,8 +108,8 @@ func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference boo
 	return m
 }
 
-// ReadBack reads the texts of a model of a program, which has not seen them: problems have no
-// positions in them, but the name of the part after prefix.
+// ReadBack reads the texts of a program's model. The user has not seen these texts, so problems
+// have no positions in them; they have the name of the part after prefix.
 func ReadBack(t Texts, prefix string) (m Model, err error) {
 	found := strictyaml.NewFindings("")
 	m = ReadModel(found, t, prefix, true)

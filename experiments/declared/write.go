@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// text is the flow text that declares v. A component that is not in the table is an error that says
-// how to register it.
+// text returns the flow text that declares v. A component that is not in the table is an error that
+// says how to register it.
 func text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	name := table.NameOf(v)
 	if name == "" {
@@ -31,7 +31,7 @@ func text[I any](v I, what string, table registry.Table[I]) (string, error) {
 	return "{" + name + ": " + parts + "}", nil
 }
 
-// optionsOf is the struct that has the options of a component.
+// optionsOf returns the struct with the options of a component.
 func optionsOf[I any](v I) reflect.Value {
 	if made, is := any(v).(registry.Made[I]); is {
 		return reflect.ValueOf(made.Options())

@@ -20,9 +20,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
-// Doctor describes the machine, checks that models give known values, that the instruction sets
-// agree and that run folders can be created, and measures the arithmetic of one core. tell gets
-// each finding as soon as there is one. The error is that of the checks that failed.
+// Doctor describes the machine and measures the arithmetic of one core. It checks that models give
+// known values, that the instruction sets agree, and that run folders can be created. tell gets
+// each finding as soon as there is one. The error joins the errors of the failed checks.
 func Doctor(ctx context.Context, tell func(what, found string)) error {
 	this := build.This()
 	tell("gpc-tune", this.Version+" "+this.Go+" "+this.Arch)
@@ -42,7 +42,7 @@ func Doctor(ctx context.Context, tell func(what, found string)) error {
 	}
 	for _, known := range []struct {
 		likelihood, inference string
-		value                 float64 // by an independent dense computation
+		value                 float64 // log evidence, from an independent dense computation
 	}{{"logit", "laplace", -69.97728636}, {"probit", "ep", -59.5615426}} {
 		check(fmt.Sprintf("log evidence of crabs, %s with %s", known.inference, known.likelihood),
 			evidence(ctx, known.likelihood, known.inference, known.value))
@@ -72,7 +72,7 @@ func evidence(ctx context.Context, likelihood, inference string, value float64) 
 	return err
 }
 
-// size is that of the matrices whose operations are timed.
+// size is the number of rows of the matrices whose operations are timed.
 const size = 512
 
 // speed measures products and factorisations, in GFLOP/s.
@@ -82,7 +82,8 @@ func speed() (product, cholesky float64) {
 	return 2 * cube / machine.Seconds(func() { multiply() }), cube / 3 / machine.Seconds(func() { factorise() })
 }
 
-// operations are a product of two n×n matrices, and the factorisation of A Aᵀ + n I for the first.
+// operations returns functions that compute a product of two n×n matrices, and the factorisation of
+// A Aᵀ + n I for the first of them, A.
 func operations(n int) (multiply func() blas64.General, factorise func() blas64.Triangular) {
 	a, b, c := waves(n), waves(n), linalg.NewGeneral(n, n)
 	s, u := positive(a), linalg.NewSym(n)
@@ -97,7 +98,7 @@ func operations(n int) (multiply func() blas64.General, factorise func() blas64.
 	return multiply, factorise
 }
 
-// waves are n×n numbers.
+// waves returns an n×n matrix.
 func waves(n int) blas64.General {
 	a := linalg.NewGeneral(n, n)
 	for i := range a.Data {
@@ -106,7 +107,7 @@ func waves(n int) blas64.General {
 	return a
 }
 
-// positive is A Aᵀ + n I for an n×n matrix A.
+// positive returns A Aᵀ + n I for an n×n matrix A.
 func positive(a blas64.General) blas64.Symmetric {
 	s := linalg.NewSym(a.Rows)
 	linalg.Syrk(blas.NoTrans, 1, a, 0, s)
@@ -125,7 +126,7 @@ func agreement() error {
 	return differ(linalg.Paths(), inverses)
 }
 
-// inverse is that of A Aᵀ + n I, for n×n numbers A, by an instruction set.
+// inverse computes (A Aᵀ + n I)⁻¹ for an n×n matrix A, with the instruction set path.
 func inverse(path string, n int) (s blas64.Symmetric) {
 	linalg.With(path, func() {
 		s = positive(waves(n))

@@ -76,7 +76,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 	}
 }
 
-// The inverse is that of gonum, and a difference in any entry is found.
+// The inverse equals the inverse of gonum, and a difference in any entry is found.
 func TestInstructionSetsAgree(t *testing.T) {
 	const n = 20
 	a := mat.NewDense(n, n, nil)

@@ -42,8 +42,8 @@ func Names() []string {
 // Long reports whether an experiment takes too long to run with all others: its name ends in _full.
 func Long(name string) bool { return strings.HasSuffix(name, "_full") }
 
-// Comment is the comment at the beginning of an experiment file, without comment signs: what the
-// experiment reproduces, from which source, and what differs and why.
+// Comment returns the comment at the beginning of an experiment file, without comment signs. It
+// names the reproduced result and its source, and the differences with their reasons.
 func Comment(text []byte) string {
 	var out strings.Builder
 	for line := range strings.Lines(string(text)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every file begins with a comment that says what it reproduces, in a sentence or more.
+// Every file begins with a comment of a sentence or more about the reproduced result.
 func TestComments(t *testing.T) {
 	for _, name := range Names() {
 		text, err := Read(name)

@@ -12,13 +12,13 @@ import (
 )
 
 // cavityIllustration shows how the posterior of EP, and a cavity, depend on the site of one case:
-// all sites are those of the fixed point, except that the precision of the first is varied. The
-// columns are precision, mean and variance of the first marginal, and cavity_mean and
-// cavity_variance by GPML (3.56), which removes the site from that marginal.
+// the precision of the first site varies, and all other site parameters are as at the fixed point.
+// The columns are precision, mean and variance of the first marginal, and cavity_mean and
+// cavity_variance by GPML (3.56), which removes the first site from the first marginal.
 type cavityIllustration struct {
-	Covariance [][]float64 `yaml:"covariance"` // of the latent values, whose means are 0
-	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1
-	Precision  places      `yaml:"precision"`  // of the first site
+	Covariance [][]float64 `yaml:"covariance"` // prior covariance; the prior means are 0
+	Labels     []float64   `yaml:"labels"`     // labels -1 or +1
+	Precision  places      `yaml:"precision"`  // precisions of the first site
 }
 
 func (cavityIllustration) Needs() []string { return []string{"likelihood", "inference"} }

@@ -25,7 +25,7 @@ func modelOf(t *testing.T, kernel, likelihood, inference string) declared.Model 
 	return m
 }
 
-// Every limit of an option is allowed, and what is beyond it is a mistake in that option.
+// Every limit of an option is allowed, and a value beyond it is a mistake in that option.
 func TestLimitsOfIllustrations(t *testing.T) {
 	se := func(likelihood string) declared.Model { return modelOf(t, "se", likelihood, "") }
 	fit := func(likelihood, inference string) declared.Model { return modelOf(t, "se", likelihood, inference) }
@@ -267,8 +267,8 @@ func TestPosteriorOfAStandardNormalPrior(t *testing.T) {
 	}
 }
 
-// Where EP fails at a cavity, the record has that cavity: on the pair of García-Fernández et al.
-// that of the first value, -117.9, after the second update.
+// If EP fails at a cavity, the record has that cavity. For the pair of García-Fernández et al. it
+// is the cavity of the first value, -117.9, after the second update.
 func TestFailedCavityIsRecorded(t *testing.T) {
 	i := filled(t, posteriorIllustration{Labels: []float64{1, 1}, Mean: []float64{-0.5, -3},
 		Covariance: [][]float64{{1, 0.8}, {0.8, 1}}}, modelOf(t, "se", "noisy_threshold", "{ep: {negative_sites: keep}}"))

@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Drawable calls put with what prevents drawing from a model at cases: the kernel or the classes
-// with an error. names are given names of classes, as in the example.
+// Drawable calls put with each reason why a model cannot be drawn from at cases: the kernel or the
+// classes, and the error. names are given names of classes, as in the example.
 func Drawable(m declared.Model, cases objective.Data, names []string, example string, put func(at string, err error)) {
 	perClass, what := m.Likelihood.Domain() == likelihood.Categorical,
 		cmp.Or(m.Written.Likelihood.Text, "a model without likelihood")

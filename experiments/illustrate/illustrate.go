@@ -40,15 +40,15 @@ var Illustrations = registry.Table[Illustration]{
 type Illustration interface {
 	// Needs lists the parts that a model must have: of kernel, likelihood and inference.
 	Needs() []string
-	// Check calls put for every mistake in the options, and for everything in the model that cannot
-	// be shown, with the key or the part of the model.
+	// Check calls put for every mistake in the options, and for every part of the model that cannot
+	// be shown. at is the key or the part of the model.
 	Check(m declared.Model, put func(at string, err error))
 	// Fill computes the numbers. Random ones depend on seed only.
 	Fill(ctx context.Context, i *record.Illustration, models []declared.Model, seed uint64) error
 }
 
-// Of is the illustration of a model, without numbers yet: the likelihood and, if a kernel is
-// needed, the prior. Models with equal illustrations share one.
+// Of returns the illustration of a model without numbers: its likelihood and, if it needs a kernel,
+// its prior. Models with equal illustrations share one.
 func Of(i Illustration, m declared.Model) record.Illustration {
 	of := record.Illustration{Likelihood: m.Written.Likelihood.Component}
 	if slices.Contains(i.Needs(), "kernel") {
@@ -57,5 +57,5 @@ func Of(i Illustration, m declared.Model) record.Illustration {
 	return of
 }
 
-// MaxIllustrations is the maximum number in one manifest.
+// MaxIllustrations is the largest number of illustrations in one manifest.
 const MaxIllustrations = 200

@@ -13,7 +13,7 @@ import (
 // first_derivative, ….
 type likelihoodIllustration struct {
 	Latent places  `yaml:"latent"` // f
-	Label  float64 `yaml:"label"`  // y; of two classes -1 or +1
+	Label  float64 `yaml:"label"`  // y; -1 or +1 for two classes
 }
 
 func (likelihoodIllustration) Needs() []string { return []string{"likelihood"} }

@@ -18,8 +18,8 @@ type places struct {
 	Points int     `yaml:"points"`
 }
 
-// maxPlaces limits their number: a covariance has the square of this size, and a manifest keeps
-// every column.
+// maxPlaces limits the number of points: a covariance has the square of this size, and a manifest
+// keeps every column.
 const maxPlaces = 2000
 
 // on returns the points, at most this many.
@@ -31,7 +31,7 @@ func (p places) on(most int) ([]float64, error) {
 	return floats.Span(make([]float64, p.Points), p.From, p.To), nil
 }
 
-// recorded is a column of numbers.
+// recorded returns a column of numbers.
 func recorded(name string, values []float64) record.Column {
 	return record.Column{Name: name, Values: record.Numbers(values)}
 }
@@ -54,7 +54,7 @@ func checkLabels(m declared.Model, labels []float64, wrong func(error), put func
 	}
 }
 
-// bound is the likelihood at its initial parameters, which are recorded.
+// bound returns the likelihood at its initial parameters, and records them.
 func bound(m declared.Model, i *record.Illustration) likelihood.Bound {
 	var theta []float64
 	for _, s := range m.Likelihood.Params() {
@@ -65,7 +65,7 @@ func bound(m declared.Model, i *record.Illustration) likelihood.Bound {
 	return m.Likelihood.At(theta)
 }
 
-// targetsOf are labels of single latent values.
+// targetsOf converts labels of single latent values.
 func targetsOf(m declared.Model, labels []float64) approx.Targets {
 	y := approx.Targets{Classes: 2, Value: labels}
 	if m.Likelihood.Domain() == likelihood.Numeric {

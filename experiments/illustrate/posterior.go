@@ -26,8 +26,9 @@ import (
 type posteriorIllustration struct {
 	Mean       []float64   `yaml:"mean"`       // default 0
 	Covariance [][]float64 `yaml:"covariance"` // default: the identity
-	Labels     []float64   `yaml:"labels"`     // of two classes -1 or +1
-	// along every axis; default, if from and to are both 0: the range of the density
+	Labels     []float64   `yaml:"labels"`     // -1 or +1 for two classes
+	// Latent has the points along every axis. If from and to are both 0, they cover the range of
+	// the density.
 	Latent places `yaml:"latent"`
 }
 
@@ -205,7 +206,7 @@ func recordedGaussian(mean []float64, covariance [][]float64) *record.Gaussian {
 	return g
 }
 
-// evidenceOf is nil if there is none.
+// evidenceOf returns nil for NaN.
 func evidenceOf(v float64) *record.Number {
 	if math.IsNaN(v) {
 		return nil
@@ -222,40 +223,42 @@ type latentPosterior struct {
 	likelihood likelihood.MomentMatcher
 }
 
-// latentMoments are its mass and its first two moments.
+// latentMoments has the logarithm of the mass of a latentPosterior, and its first two moments.
 type latentMoments struct {
 	logZ       float64
 	mean       []float64
 	covariance [][]float64
 }
 
-// tilted is p(y_i|f) N(f; mean, variance): the logarithm of its mass, its mean and its variance.
+// tilted returns moments of p(y_i|f) N(f; mean, variance): the logarithm of its mass, its mean and
+// its variance.
 func (p latentPosterior) tilted(i int, mean, variance float64) (logZ, m, v float64) {
 	logZ, d := p.likelihood.Moments(p.labels[i], mean, variance)
 	return logZ, mean + variance*d[0], variance * (1 + variance*d[1])
 }
 
-// log is that of p(y_i|f).
+// log returns log p(y_i|f).
 func (p latentPosterior) log(i int, f float64) float64 {
 	v, _ := p.likelihood.Moments(p.labels[i], f, 0)
 	return v
 }
 
-// logNormal is log N(f; mean, variance).
+// logNormal returns log N(f; mean, variance).
 func logNormal(f, mean, variance float64) float64 {
 	return -((f-mean)*(f-mean)/variance + math.Log(2*math.Pi*variance)) / 2
 }
 
-// second is the prior of the second value given the first.
+// second returns mean and variance of the second value given the first, in the prior.
 func (p latentPosterior) second(f float64) (mean, variance float64) {
 	c := p.covariance
 	slope := c[0][1] / c[0][0]
 	return p.mean[1] + slope*(f-p.mean[0]), c[1][1] - slope*c[0][1]
 }
 
-// moments are, for one value, in closed form or as accurate as those of the likelihood. For two,
-// the moments of the second given the first are of this kind, and the first is integrated over with
-// Gauss-Legendre rules on small pieces, one of which ends at 0, where p(y|f) may jump.
+// moments returns the exact moments. For one latent value they are the moments that the likelihood
+// computes, in closed form or by quadrature. For two, the likelihood computes the moments of the
+// second value given the first. The integral over the first uses Gauss-Legendre rules on small
+// pieces. A piece ends at 0, where p(y|f) may jump.
 func (p latentPosterior) moments() latentMoments {
 	if len(p.labels) == 1 {
 		logZ, m, v := p.tilted(0, p.mean[0], p.covariance[0][0])
@@ -310,9 +313,9 @@ func (p latentPosterior) moments() latentMoments {
 	return out
 }
 
-// bulk is an interval outside which the density of the first value, with logarithm log, is below
-// e^-60 of its maximum. It is searched within a number of prior standard deviations, on
-// successively finer grids.
+// bulk returns an interval outside which the density of the first value is below e^-60 of its
+// maximum. log is the logarithm of the density. The search covers a number of prior standard
+// deviations, on successively finer grids.
 func (p latentPosterior) bulk(log func(float64) float64) (lo, hi float64) {
 	const points, below = 512, 60
 	m, s := p.mean[0], math.Sqrt(p.covariance[0][0])
@@ -350,7 +353,7 @@ func (p latentPosterior) bulk(log func(float64) float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// column is f with the densities of the prior and the posterior of one value, and p(y|f).
+// column returns columns for one value: f, the densities of prior and posterior, and p(y|f).
 func (p latentPosterior) column(f []float64, logZ float64) []record.Column {
 	prior, lik, exact := make([]float64, len(f)), make([]float64, len(f)), make([]float64, len(f))
 	for k, f := range f {
@@ -361,7 +364,7 @@ func (p latentPosterior) column(f []float64, logZ float64) []record.Column {
 		recorded("exact", exact)}
 }
 
-// lattice is the density of the posterior of two values.
+// lattice returns the density of the posterior of two values.
 func (p latentPosterior) lattice(axes [][]float64, logZ float64) []record.Column {
 	var first, second, density []float64
 	for _, g := range axes[1] {

@@ -16,9 +16,9 @@ import (
 // priorIllustration shows draws from a model's prior at the initial hyperparameters: x, f1, f2, …,
 // and p1, p2, …, as gpc-tune sample does.
 type priorIllustration struct {
-	Inputs  places   `yaml:"inputs"` // of the latent function
+	Inputs  places   `yaml:"inputs"` // inputs of the latent function
 	Draws   int      `yaml:"draws"`
-	Classes []string `yaml:"classes"` // for softmax only, which has a latent function for each
+	Classes []string `yaml:"classes"` // only for softmax: one latent function for each class
 }
 
 // maxDraws limits the columns of one illustration.
@@ -26,7 +26,7 @@ const maxDraws = 100
 
 func (priorIllustration) Needs() []string { return []string{"kernel"} }
 
-// drawn is the model to draw from: without a likelihood, only its latent function.
+// drawn returns the model to draw from. A model without a likelihood has only its latent function.
 func drawn(m declared.Model) declared.Model {
 	if m.Likelihood == nil {
 		m.Likelihood = likelihood.Gaussian{}

@@ -11,13 +11,13 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// softmaxIllustration shows the class probabilities π of latent values f = (f1, 0, …, 0) over f1,
-// the eigenvalues of W = diag π - ππᵀ [GPML (3.38)], and the averages of π over independent
-// Gaussian latent values with these means: columns f1, p1, …, averaged1, … and eigenvalue1, …,
-// ascending.
+// softmaxIllustration shows three functions of f1 for latent values f = (f1, 0, …, 0). Columns p1,
+// … are the class probabilities π. Columns averaged1, … are averages of π over independent Gaussian
+// latent values with means f. Columns eigenvalue1, … are the eigenvalues of W = diag π - ππᵀ [GPML
+// (3.38)], ascending.
 type softmaxIllustration struct {
 	Latent     places    `yaml:"latent"`     // f1
-	Deviations []float64 `yaml:"deviations"` // of the latent values, one for each class
+	Deviations []float64 `yaml:"deviations"` // standard deviation of the latent value of each class
 }
 
 func (softmaxIllustration) Needs() []string { return []string{"likelihood"} }

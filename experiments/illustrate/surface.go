@@ -15,9 +15,9 @@ import (
 
 // surfaceIllustration shows draws from a model's prior over a lattice of two inputs, at the initial
 // hyperparameters: x1, x2, with x1 changing fastest, f1, f2, …, and p1, p2, …. Models that differ
-// in their kernels only use the same random numbers.
+// only in their kernels use the same random numbers.
 type surfaceIllustration struct {
-	Inputs places `yaml:"inputs"` // along each axis
+	Inputs places `yaml:"inputs"` // points along each axis
 	Draws  int    `yaml:"draws"`
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// targetsIllustration shows how a classifier generates targets: a draw of the latent function over
-// one input, the probability of class +1 by the likelihood, and at every point a target that is +1
-// with this probability and else -1: x, f1, p1 and t1.
+// targetsIllustration shows how a classifier generates targets. Column x has the points of one
+// input, f1 a draw of the latent function, and p1 the probability of class +1 by the likelihood.
+// Column t1 has targets, which are +1 with probability p1 and else -1.
 type targetsIllustration struct {
-	Inputs places `yaml:"inputs"` // of the latent function
+	Inputs places `yaml:"inputs"` // inputs of the latent function
 }
 
 func (targetsIllustration) Needs() []string { return []string{"kernel", "likelihood"} }
 
-// prior is the draw of the latent function.
+// prior returns the illustration of the latent function.
 func (t targetsIllustration) prior() priorIllustration {
 	return priorIllustration{Inputs: t.Inputs, Draws: 1}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Adjust configures what is learnt from predictions after the model is fitted: the calibration of
-// probabilities, and the threshold for the second of two classes. Both are learnt on folds of the
-// training set, at the hyperparameters tuned on all of it. The held-out cases, on which they are
-// scored, are not used.
+// Adjust configures the calibration of probabilities and the threshold for the second of two
+// classes. Both are learnt after the model is fitted, from predictions on folds of the training
+// set, at the hyperparameters tuned on all of it. The held-out cases, on which they are scored, are
+// not used.
 type Adjust struct {
 	Calibration *cv.Calibration // nil: none
 	Threshold   string          // the score it maximises, of cv.Thresholds; "": the threshold is ½
 	Costs       *cv.Costs       // for utility
-	Seed        uint64          // of the folds, the same for equal training sets
+	Seed        uint64          // seed of the folds, the same for equal training sets
 }
 
 // Corrected returns the adjustments of a recorded fit, for a model file.
@@ -36,8 +36,8 @@ func (a *Adjust) Corrected(f *record.Fit) (name string, parameters [][]float64, 
 	return name, parameters, threshold, among
 }
 
-// Extrapolations counts cases to which a calibration and a threshold are extrapolated, because
-// their probabilities lie far outside the range of the held-out ones.
+// Extrapolations counts cases whose probabilities lie far outside the range of the held-out ones: a
+// calibration or a threshold is extrapolated to them.
 type Extrapolations struct{ calibrated, decided int }
 
 // Calibrate corrects the probabilities of a case in place.

@@ -58,7 +58,7 @@ func (j *Job) Assess(ctx context.Context, chosen int, free []float64, trials []r
 	return f, nil
 }
 
-// askedFor encodes what an assessment depends on: the best point, and the samples of chains.
+// askedFor encodes the inputs of an assessment: the best point, and the samples of chains.
 func (j *Job) askedFor(free []float64, trials []record.Trial) string {
 	points := [][]float64{free}
 	if j.Chain != nil {
@@ -119,7 +119,7 @@ func (j *Job) predict(ctx context.Context, chosen int, free []float64, trials []
 	return j.hold(ctx, o, fit, chains, parts)
 }
 
-// describe records log evidence, diagnostics and the like of a fit.
+// describe records log evidence and diagnostics of a fit.
 func (of *part) describe(ctx context.Context, fit *objective.Point, l objective.Layout, free []float64) error {
 	f, d := &of.fit, fit.Diagnostics()
 	f.LogEvidence, f.Converged, f.Iterations = record.Number(fit.Posterior.Evidence().Value()), d.Converged,
@@ -213,7 +213,7 @@ func rechosen(ctx context.Context, o *objective.Objective, theta []float64) (*ob
 	return again, record.Number(fit.Posterior.Evidence().Value()), nil
 }
 
-// show records what figures show besides the held-out cases.
+// show records the data of figures, except the held-out cases.
 func (of *part) show(fit *objective.Point) {
 	f := &of.fit
 	if f.TrainLabels = of.Set.labels(); f.TrainLabels != nil {
@@ -328,8 +328,8 @@ func (j *Job) learn(ctx context.Context, parts []*part) error {
 	return nil
 }
 
-// Coefficients are those of a comparator by the names of inputs and classes. Whitening mixes the
-// inputs, so that there are none.
+// Coefficients lists the coefficients of a comparator with the names of inputs and classes. With
+// whitening there are none, because it mixes the inputs.
 func (t *Set) Coefficients(s comparator.Summary) (all []record.Coefficient) {
 	if t.How.Method() == "whiten" {
 		return nil
@@ -345,7 +345,8 @@ func (t *Set) Coefficients(s comparator.Summary) (all []record.Coefficient) {
 	return all
 }
 
-// NewModelFit extracts what a model file keeps of a fit; with inducing inputs it contains no cases.
+// NewModelFit extracts the parts of a fit that a model file keeps. With inducing inputs they
+// contain no cases.
 func NewModelFit(fit *objective.Point) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Posterior.Evidence().Value(), State: fit.Posterior.State()}
 	if c, ok := fit.Condense(); ok {
@@ -354,7 +355,8 @@ func NewModelFit(fit *objective.Point) *ModelFit {
 	return m
 }
 
-// NewComparedFit extracts what a model file keeps of a comparator: no cases, if it needs none.
+// NewComparedFit extracts the parts of a comparator that a model file keeps. They contain no cases
+// if the comparator needs none.
 func NewComparedFit(fit comparator.Fitted) *ModelFit {
 	m := &ModelFit{LogEvidence: fit.Summary().LogEvidence, State: fit.State()}
 	if c, is := fit.(comparator.Condensed); is {
@@ -379,7 +381,7 @@ func (j *Job) FitModel(ctx context.Context, o *objective.Objective, theta []floa
 	return NewModelFit(fit), nil
 }
 
-// FitComparator fits the comparator; if it is to be kept, only once.
+// FitComparator fits the comparator. With Keeps it is fitted only once.
 func (j *Job) FitComparator(ctx context.Context, p *Prepared) (comparator.Fitted, error) {
 	if j.kept != nil {
 		return j.kept, nil

@@ -35,8 +35,9 @@ func allNear(a, b []float64, within float64) bool {
 	return slices.EqualFunc(a, b, func(a, b float64) bool { return near(a, b, within) })
 }
 
-// An assessment has the fit to the training cases, what it predicts for the held-out ones, and, if
-// it is of all training data, what figures show; that of a twin is kept for it.
+// An assessment has the fit to the training cases and its predictions for the held-out ones. If it
+// uses all training data, it also has the data of figures. The assessment of a twin is kept for the
+// twin.
 func TestAssessment(t *testing.T) {
 	best := []float64{0.3, 0.5}
 	for _, c := range []struct {
@@ -138,7 +139,8 @@ func TestAssessmentOfWeightedCases(t *testing.T) {
 	}
 }
 
-// Of numeric targets an assessment has the moments, and those of the training cases as a baseline.
+// For numeric targets an assessment has the predicted moments, and the moments of the training
+// cases as a baseline.
 func TestAssessmentOfNumbers(t *testing.T) {
 	j := crowd(approx.Exact{}, approx.Exact{}, 14, 15, 16)
 	d := j.Set.Source
@@ -165,8 +167,8 @@ func TestAssessmentOfNumbers(t *testing.T) {
 	}
 }
 
-// The predictions of chains are the averages over their samples; one at which no fit is possible is
-// left out, and told.
+// The predictions of chains are the averages over their samples; a sample at which no fit is
+// possible is left out, with a warning.
 func TestAssessmentOfChains(t *testing.T) {
 	samples := [][]float64{{0.3, 0.5}, {-0.2, 1}, {0.8, 0}}
 	trial := record.Trial{}
@@ -313,7 +315,7 @@ func TestAssessmentIsAdjusted(t *testing.T) {
 	}
 }
 
-// Standard errors are those of the objective that was tuned, at the chosen point.
+// Standard errors are computed from the tuned objective, at the chosen point.
 func TestAssessmentHasStandardErrors(t *testing.T) {
 	j := crowd(approx.EP{}, approx.Laplace{})
 	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})
@@ -337,8 +339,8 @@ func TestAssessmentHasStandardErrors(t *testing.T) {
 	}
 }
 
-// Preprocessing is fitted on the training part, unless all cases are asked for, and applied to both
-// parts.
+// Preprocessing is fitted on the training part, unless the file requests all cases, and applied to
+// both parts.
 func TestSetsArePreprocessed(t *testing.T) {
 	all := preprocess.Cases(1)
 	for _, how := range []preprocess.Choice{{How: "standardize"}, {Standardize: &all}} {
@@ -361,7 +363,7 @@ func TestSetsArePreprocessed(t *testing.T) {
 	}
 }
 
-// A search that ended at a bound is told, but not a climb, which has its own warnings.
+// A search that ended at a bound has a warning. A climb has its own warnings instead.
 func TestAssessmentAtABound(t *testing.T) {
 	j := crowd(approx.EP{}, approx.EP{}, 14)
 	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})
@@ -428,7 +430,7 @@ func TestAssessmentHasConfidences(t *testing.T) {
 	}
 }
 
-// Where a number of inducing inputs is to be found, what was tried is recorded.
+// If the number of inducing inputs is searched, the tried numbers are recorded.
 func TestAssessmentWithInducingInputs(t *testing.T) {
 	j := crowd(approx.Laplace{Structure: objective.Inducing{Points: 5, Tolerance: 0.1}}, approx.Laplace{}, 14)
 	got, err := j.Assess(t.Context(), 0, []float64{0.3, 0.5}, nil)
@@ -437,8 +439,8 @@ func TestAssessmentWithInducingInputs(t *testing.T) {
 	}
 }
 
-// Inducing inputs that are selected again are told of if the log evidence changes by more than a
-// thousandth of a nat a case, up or down.
+// Inducing inputs that are selected again give a warning if the log evidence changes by more than a
+// thousandth of a nat per case.
 func TestInducingInputsSelectedAgain(t *testing.T) {
 	const before = -9
 	for _, c := range []struct {

@@ -10,14 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// clearlyHigher is how many nats a climb has to end above a search to be worth telling: less is not
-// worth more than a bare mention (Kass & Raftery 1995).
+// clearlyHigher is the least difference, in nats, between the ends of a climb and of a search that
+// is reported. A smaller difference is "not worth more than a bare mention" (Kass & Raftery 1995).
 const clearlyHigher = 1
 
 // compareWithClimbs climbs with bfgs from the initial hyperparameters and from the end of a search.
-// Together the climbs take at most as many evaluations as the search. A climb that ends clearly
-// higher than the search is a warning, and so is an amplitude that the second climb finds not
-// determined.
+// Together the climbs take at most as many evaluations as the search. It warns if a climb ends
+// clearly higher than the search, and if the second climb shows that the data do not determine an
+// amplitude.
 func (j *Job) compareWithClimbs(ctx context.Context, chosen int, free []float64, trials []record.Trial,
 	f *record.Fit) error {
 	if !j.Climbs || free == nil {

@@ -29,20 +29,20 @@ type Job struct {
 	// Starting is the model whose optimum is the start of the local optimiser; without inference if
 	// there is none.
 	Starting   objective.Model
-	StartCases int                 // training cases that find this optimum; 0: all
-	Criterion  objective.Criterion // for Tuned
+	StartCases int                 // number of training cases for this optimum; 0: all
+	Criterion  objective.Criterion // criterion of Tuned
 	Curvature  bool                // compute standard errors
 	Whole      bool                // the training set is all of the training data
-	Optimizer  string              // the local optimiser, "" if points are evaluated as they are
-	Gradients  objective.Gradients // for the local optimiser
+	Optimizer  string              // the local optimiser; "" evaluates points without optimising
+	Gradients  objective.Gradients // gradients that the local optimiser uses
 	// Climbs compares the end of the search with climbs of bfgs.
 	Climbs bool
-	// Evaluations bounds those of the local optimiser; 0: its own limit.
+	// Evaluations is the largest number of evaluations by the local optimiser; 0: its default.
 	Evaluations int
 	TraceScores bool             // score the held-out cases at every iteration of the optimiser
 	Chain       *objective.Chain // the Markov chain that starts at a point instead; nil: none
 	Average     objective.Average
-	Adjust      *Adjust           // what is learnt from the predictions; nil: nothing
+	Adjust      *Adjust           // calibration or threshold learnt from predictions; nil: neither
 	Keeps       bool              // the caller uses the fit afterwards
 	kept        comparator.Fitted // the fitted comparator
 	keptModel   *ModelFit         // the fitted model
@@ -54,8 +54,8 @@ type Job struct {
 	Set    *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to, and each fewer.
 	choices sync.Map
-	// the score that is tuned over folds, with the sign for which more is better; nil: the
-	// criterion is tuned
+	// Score is the score that is tuned over folds, with the sign for which greater is better; nil:
+	// Criterion is tuned.
 	Score *cv.Score
 	Folds []*Set
 }
@@ -79,8 +79,8 @@ func (j *Job) Objective(ctx context.Context, m objective.Model, c objective.Crit
 	return o, p, err
 }
 
-// starting is the objective of the model that finds the start of the local optimiser, for its
-// training cases, preprocessed as all of them are.
+// starting returns the objective of the model that finds the start of the local optimiser. It has
+// StartCases training cases, with the preprocessing of all training cases.
 func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
 	if j.StartCases == 0 {
 		o, _, err := j.Objective(ctx, j.Starting, j.Criterion)
@@ -93,7 +93,7 @@ func (j *Job) starting(ctx context.Context) (*objective.Objective, error) {
 	return j.newObjective(ctx, j.Starting, j.Criterion, fewer{j.Set, j.StartCases}, p.some(j.Set.some(j.StartCases)))
 }
 
-// sharing is the objective of a trial on a set, with its share of the budget.
+// sharing returns the objective of a trial on a set, with the trial's fraction of the budget.
 func (j *Job) sharing(ctx context.Context, c objective.Criterion, set *Set, p *Prepared, share record.Share) (
 	*objective.Objective, error) {
 	m, key := j.Tuned, any(set)
@@ -110,8 +110,8 @@ func (j *Job) sharing(ctx context.Context, c objective.Criterion, set *Set, p *P
 	return j.newObjective(ctx, m, c, key, p)
 }
 
-// fewer is what inducing inputs are selected for: so many cases of a set or, negative, so many
-// inputs of all.
+// fewer is a key of selected inducing inputs: n cases of a set or, if n is negative, -n inducing
+// inputs for all cases.
 type fewer struct {
 	*Set
 	n int
@@ -138,7 +138,7 @@ var ErrNoFit = errors.New("nothing could be fitted")
 // Memory is the number of bytes that the larger job of a study needs: a trial or the assessment.
 func (j *Job) Memory(s approx.Size) int64 {
 	_, dim := j.Set.Source.X.Dims()
-	silent, shown := s, s // silent: without predictions; shown: with those for figures
+	silent, shown := s, s // silent has no predictions, shown the predictions of figures
 	silent.New = 0
 	if j.Whole {
 		shown.New = max(s.New, j.Set.lattice().size())
@@ -161,7 +161,7 @@ func (j *Job) Memory(s approx.Size) int64 {
 	if j.Curvature || j.Climbs {
 		assess += j.Tuned.Memory(silent, dim, j.Criterion, true)
 	}
-	if j.Adjust != nil { // a fit on an inner fold besides the one on all cases
+	if j.Adjust != nil { // one more fit at a time, on an inner fold
 		assess *= 2
 	}
 	trial := j.Tuned.Memory(silent, dim, j.Criterion, j.Gradients == objective.Exact)
@@ -189,11 +189,11 @@ func (j *Job) MemoryWith(s approx.Size, model, tuned objective.Model) int64 {
 	return other.Memory(s)
 }
 
-// ModelFit is what is kept of a fitted model: its log evidence, in nats, and its state.
+// ModelFit has the parts of a fitted model that are kept: its log evidence, in nats, and its state.
 type ModelFit struct {
 	LogEvidence float64
 	State       approx.State
-	// Z are the inducing inputs for which the state is condensed, none for a condensed comparator;
-	// nil: the state is for all cases.
+	// Z has the inducing inputs for which the state is condensed. It is nil if the state is for all
+	// cases, and has no rows for a condensed comparator.
 	Z *mat.Dense
 }

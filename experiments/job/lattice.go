@@ -16,9 +16,9 @@ import (
 // lattice has the grid values along each of one or two raw inputs; empty: no lattice.
 type lattice [][]float64
 
-// lattice covers the range of the training cases, and those of a test file, extended by a tenth on
-// both sides. There is none for more than two inputs, for categories, or if an input has too few or
-// too many distinct values.
+// lattice covers the range of the inputs, in the training data and the test file, extended by a
+// tenth on both sides. There is none for more than two inputs, for categories, or if an input has
+// too few or too many distinct values.
 func (t *Set) lattice() (l lattice) {
 	_, dim := t.Source.X.Dims()
 	if dim > len(latticePoints) || slices.ContainsFunc(t.Source.Schema.Inputs,

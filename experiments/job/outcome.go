@@ -24,10 +24,10 @@ func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average ob
 	return p
 }
 
-// Outcome is all that is predicted for cases.
+// Outcome has all predictions for cases.
 type Outcome struct {
 	cv.Predictions
-	Means, Variances [][]float64 // of the latent processes, as objective.Point.Latents gives them
+	Means, Variances [][]float64 // moments of the latent processes from objective.Point.Latents
 	plugged          []float64   // p(y = second class|E[f]), if requested
 	AverageError     float64     // estimated error of a probability, see approx.Averager
 }
@@ -93,8 +93,8 @@ func (p *Prepared) outcome(fit *objective.Point, average objective.Average) (o O
 	return o, err
 }
 
-// otherAverage compares predictions of the held-out cases, by an average, with those at the mode;
-// those at the mode with averaged ones.
+// otherAverage compares averaged predictions of the held-out cases with predictions at the mode of
+// the latent values.
 func (p *Prepared) otherAverage(fit *objective.Point, average objective.Average, q cv.Predictions) (
 	*record.OtherAverage, error) {
 	var other objective.Average = objective.MAP{}

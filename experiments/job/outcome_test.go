@@ -138,8 +138,8 @@ func toy() *Set {
 	return WholeSet(d, data.Spec{Missing: "median"})
 }
 
-// Where a fit was made, how many cases it holds out, what its missing values become, and what is
-// true at points.
+// A set describes its fits, the number of held-out cases, the imputation, and the true function at
+// points.
 func TestSetsDescribeThemselves(t *testing.T) {
 	s := toy()
 	j := Job{Set: s}
@@ -226,7 +226,8 @@ func TestPreparedIsReleased(t *testing.T) {
 	}
 }
 
-// Chains that disagree and those of few effective samples are told apart; failed ones are left out.
+// Chains that disagree get another warning than chains with few effective samples. Failed chains
+// are left out.
 func TestPosteriorOfChains(t *testing.T) {
 	points := func(values ...float64) (t record.Trial) {
 		for _, v := range values {

@@ -32,14 +32,14 @@ type Set struct {
 	Seed         uint64
 	Source       *data.Data
 	How          preprocess.Choice
-	missing      string // the imputation of missing values
-	Train, Test  []int  // rows of source; for "test" the held-out cases are all of source.Test
-	Outer        *Set   // the training set that this one is a part of, in nested cross-validation
+	missing      string // imputation of missing values
+	Train, Test  []int  // rows of Source; "test" holds out all of Source.Test
+	Outer        *Set   // larger training set of nested cross-validation that contains this one
 
 	mu       sync.Mutex
 	prepared *Prepared // nil: not computed yet, or released
-	Studies  int       // number not assessed yet; the last one releases prepared
-	users    int       // number of running jobs; the last one releases what their covariances share
+	Studies  int       // number of studies not assessed yet; the last one releases prepared
+	users    int       // number of running jobs; the last one releases their shared covariances
 }
 
 // Prepared is a training set ready for fits: preprocessing is fitted on the training part only,
@@ -48,18 +48,18 @@ type Prepared struct {
 	Data         objective.Data
 	Preprocessor *preprocess.Map
 	Held         *kernel.Inputs // nil: nothing is held out
-	Rows         []int          // of the held-out cases, in their file
-	labels       []int          // their classes
-	weights      []float64      // theirs; nil: 1 each
+	Rows         []int          // row of each held-out case in its file
+	labels       []int          // classes of the held-out cases
+	weights      []float64      // weights of the held-out cases; nil: 1 each
 	counts       []int          // training cases per class
-	sums         []float64      // of their weights; nil: the counts
+	sums         []float64      // sum of the training weights per class; nil: the counts
 	ordered      bool           // the order of the classes was given
-	targets      []float64      // of the held-out cases, for numeric targets
-	moments      record.Moments // of the training cases' numbers
+	targets      []float64      // targets of the held-out cases, if they are numeric
+	moments      record.Moments // moments of the training cases' numbers
 	Warnings     []cause.Notice
 }
 
-// some are these of the training cases, without what is held out.
+// some returns these training cases, without held-out cases.
 func (p *Prepared) some(of []int) *Prepared {
 	few := &Prepared{Data: p.Data}
 	few.Data.X = &kernel.Inputs{X: data.PickRows(p.Data.X.X, of)}
@@ -83,8 +83,8 @@ func (t *Set) Prepare() (*Prepared, error) {
 	return t.prepared, nil
 }
 
-// Use registers a running job; done ends it. Distances are n² numbers, which only running jobs
-// count in their Memory.
+// Use registers a running job; done ends it. Only running jobs count the n² distances in their
+// Memory.
 func (t *Set) Use() (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,8 +177,8 @@ func (t *Set) Targets() approx.Targets {
 	return y
 }
 
-// some are so many positions of training cases, drawn at random, in order. Each class has its
-// share, rounded. The same cases always give the same ones.
+// some draws n positions of training cases at random, in ascending order. Each class has its
+// rounded fraction of n. The result depends only on n and the cases.
 func (t *Set) some(n int) []int {
 	order := rand.New(rand.NewPCG(uint64(n), uint64(len(t.Train)))).Perm(len(t.Train))
 	if labels := t.labels(); labels != nil {
@@ -226,7 +226,7 @@ func lostClass(err error, classes []string) error {
 	return err
 }
 
-// Imputes is the imputation of missing values; "" if there are none.
+// Imputes returns the imputation of missing values; "" if no value is missing.
 func (t *Set) Imputes() string {
 	lacks := func(d *data.Data) bool { return d != nil && floats.HasNaN(d.X.RawMatrix().Data) }
 	if lacks(t.Source) || lacks(t.Source.Test) {
@@ -285,13 +285,13 @@ func Folded(sets []*Set) (n int) {
 	return n
 }
 
-// labels are the classes of the training cases; none for numeric targets.
+// labels returns the classes of the training cases; nil for numeric targets.
 func (t *Set) labels() []int { return data.Pick(t.Source.Labels, t.Train) }
 
-// latticePoints is the number of points, for one input and along each of two.
+// latticePoints is the number of points along each input, for one input and for two.
 var latticePoints = [...]int{201, 41}
 
-// inputs is a raw input of the training cases.
+// inputs returns the raw input j of the training cases.
 func (t *Set) inputs(j int) (v []float64) {
 	for _, row := range t.Train {
 		v = append(v, t.Source.X.At(row, j))

@@ -11,8 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// Some of the cases are different ones, in order, and each class has its share of them but for rounding; of a large
-// number they are all. Two sets with the same cases give the same, and numbers are drawn from everywhere.
+// some returns different cases in order, and each class has its fraction of them up to rounding. A
+// large number returns all cases. Two sets with the same cases return the same ones. Cases with
+// numeric labels are drawn from the whole set.
 func TestSomeCases(t *testing.T) {
 	source := &data.Data{Classes: []string{"a", "b", "c"}}
 	set := &Set{Source: source}

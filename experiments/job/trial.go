@@ -16,8 +16,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row, each
-// with a warm start from the one before.
+// Trial evaluates one proposal: a local optimisation, a Markov chain, or the points of a row. Each
+// point of a row has a warm start from the previous one.
 func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (record.Trial, error) {
 	if t, found := j.trials.take(asked(proposal)); found {
 		return t, nil
@@ -46,7 +46,7 @@ func (j *Job) Trial(ctx context.Context, index int, proposal search.Proposal) (r
 	return j.evaluate(ctx, o, proposal, parts)
 }
 
-// asked identifies a proposal.
+// asked returns a text that identifies a proposal.
 func asked(p search.Proposal) string {
 	return bitsOf(append(slices.Clip(p.Points), []float64{p.Share.Part})...)
 }
@@ -95,7 +95,7 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, of search.Pr
 		return trials[0], err
 	}
 	for k, part := range parts {
-		// else only the other part has held-out cases
+		// otherwise only the other part has held-out cases
 		if trials[k].Evaluations = evaluations; j.Score == nil || part.p.Held != nil {
 			trials[k].Evaluations += run.Evaluations
 		}
@@ -106,14 +106,14 @@ func (j *Job) evaluate(ctx context.Context, o *objective.Objective, of search.Pr
 	return trials[0], nil
 }
 
-// pointAt is a point without a value.
+// pointAt returns a point without a value.
 func pointAt(o *objective.Objective, free []float64) record.Point {
 	return record.Point{Theta: record.Numbers(free), Natural: record.Numbers(o.Layout.Natural(o.Layout.Fill(free))),
 		Gradient: nan}
 }
 
-// point is at, with the scores of the part's held-out cases, if there is a model that predicts, or
-// the failure.
+// point adds to at the scores of the part's held-out cases, or the failure. Without a model that
+// predicts there are no scores.
 func (of *part) point(predicts *objective.Run, free []float64, at record.Point, failure error) record.Point {
 	if failure == nil && predicts != nil && of.p.Held != nil {
 		failure = of.score(predicts, free, &at)
@@ -243,10 +243,10 @@ func (j *Job) sample(ctx context.Context, o *objective.Objective, index int, sta
 	return t, nil
 }
 
-// crossValidate evaluates the objective at every point of a row, with a share of the folds, or of
-// their cases or inducing inputs; failures has the reason for each point without a value. The fits
-// of a fold have warm starts along the row. Nothing of a fold is kept afterwards, so a job needs no
-// more memory than one fit on the training set.
+// crossValidate evaluates the objective at every point of a row, with a fraction of the folds, or
+// of their cases or inducing inputs. failures has the reason for each point without a value. The
+// fits of a fold have warm starts along the row. Nothing of a fold is kept afterwards, so a job
+// needs no more memory than one fit on the training set.
 func (j *Job) crossValidate(ctx context.Context, row [][]float64, share record.Share) (values []float64,
 	failures []error, evaluations int, err error) {
 	values, failures = make([]float64, len(row)), make([]error, len(row))
@@ -289,7 +289,7 @@ func (j *Job) crossValidate(ctx context.Context, row [][]float64, share record.S
 	return values, failures, evaluations, nil
 }
 
-// scored is the objective on one fold.
+// scored returns the objective on one fold.
 func (j *Job) scored(run *objective.Run, free []float64, p *Prepared) (float64, error) {
 	fit, err := run.Converged(free)
 	if err != nil {

@@ -64,7 +64,7 @@ func fitOf(t *testing.T, j *Job, m objective.Model, free []float64) (*objective.
 	return fit, o
 }
 
-// probabilities are those of the second class for the cases with these numbers.
+// probabilities returns the probabilities of the second class for the cases with these numbers.
 func probabilities(j *Job, fit *objective.Point, rows []int) (p []float64) {
 	z := &kernel.Inputs{X: data.PickRows(j.Set.Source.X, rows)}
 	both := mat.NewDense(len(rows), 2, nil)
@@ -235,8 +235,9 @@ func TestTrialOverFolds(t *testing.T) {
 	}
 }
 
-// A trial with a share of the budget is of some of the cases, of the first folds, or of fewer inducing inputs; a score
-// over folds is of all held-out cases of those. It has no scores, and a twin takes it for no other share.
+// A trial with a fraction of the budget has some of the cases, the first folds, or fewer inducing
+// inputs. A score over folds uses all held-out cases of these folds. The trial has no scores, and a
+// twin does not take it for another fraction.
 func TestTrialOfAShare(t *testing.T) {
 	free := []float64{0.3, 0.5}
 	loss, err := cv.ScoreNamed("log_loss")
@@ -248,7 +249,7 @@ func TestTrialOfAShare(t *testing.T) {
 	fewer, _ := approx.With(few, objective.Inducing{Points: 2})
 	for _, c := range []struct {
 		share  record.Share
-		tuned  approx.Approximation // of the job
+		tuned  approx.Approximation // inference of the job
 		folded bool
 		want   func(j *Job, set *Set) (train []int, model objective.Model)
 	}{
@@ -329,7 +330,7 @@ func TestTrialOfAShare(t *testing.T) {
 }
 
 // The record of a climb has its start, its path if all of the training data is used, and its end,
-// with the steepest slope there; scores are those of the held-out cases at each step.
+// with the steepest slope there; scores has the scores of the held-out cases at each step.
 func TestTrialOfAClimb(t *testing.T) {
 	start := []float64{0.3, 0.5}
 	for _, c := range []struct{ whole, traced, hybrid, preliminary bool }{
@@ -430,7 +431,7 @@ func TestTrialOfSomeCases(t *testing.T) {
 }
 
 // The end of a search is compared with climbs that take at most as many evaluations; only a climb
-// that ends more than one nat higher is told.
+// that ends more than one nat higher gives a warning.
 func TestSearchesAreComparedWithClimbs(t *testing.T) {
 	j := crowd(approx.EP{}, approx.EP{}, 14)
 	_, o := fitOf(t, j, j.Tuned, []float64{0, 0})
@@ -469,7 +470,7 @@ func TestSearchesAreComparedWithClimbs(t *testing.T) {
 	}
 }
 
-// A set is in use while the parts of a job are, also that of a twin.
+// The set of a job, and the set of its twin, are in use while the parts of the job are.
 func TestPartsAreInUse(t *testing.T) {
 	j := crowd(approx.EP{}, approx.EP{}, 14)
 	j.Twin = crowd(approx.EP{}, approx.EP{}, 15)

@@ -23,17 +23,18 @@ var verbs = []string{"drop", "pause", "resume", "first", "enqueue", "dequeue"}
 // Command is a line of the control file.
 type Command struct {
 	Verb string `json:"verb"`
-	Key  string `json:"key"` // of the first study of the configuration
-	// a point to try, by the names of hyperparameters, in natural units; others are at their
-	// initial values
+	Key  string `json:"key"` // key of the first study of the configuration
+	// Point is a point to try: values of hyperparameters by name, in natural units. Hyperparameters
+	// that it does not name have their initial values.
 	Point map[string]record.Number `json:"point,omitempty"`
-	// of a point to withdraw, from 1 in the order of the enqueue commands for the configuration
+	// Number is the number of a point to withdraw, from 1, in the order of the enqueue commands for
+	// the configuration.
 	Number int    `json:"number,omitempty"`
 	Sum    string `json:"sum,omitempty"`
 }
 
-// Order appends a command to the control file of a run folder. It counts once it is written, and a
-// process that runs reads it before its next job.
+// Order appends a command to the control file of a run folder. A running process reads it before
+// its next job.
 func Order(dir string, c Command) (err error) {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -44,7 +45,7 @@ func Order(dir string, c Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// the end of a line that was cut off, so that it does not damage this one
+	// line end for a line that was cut off, so that the next one is intact
 	var before []byte
 	last := make([]byte, 1)
 	if end, _ := f.Seek(0, io.SeekEnd); end > 0 {
@@ -58,14 +59,14 @@ func Order(dir string, c Command) (err error) {
 	return err
 }
 
-// commands is a control file as far as it has been read.
+// commands has the lines of a control file that have been read.
 type commands struct {
 	control record.Control
 	bytes   int64
 }
 
 // read reads the control file of a run folder again if it has grown. configurations has the keys
-// that commands refer to. damaged are the numbers of lines without effect.
+// that commands refer to. damaged has the numbers of lines without effect.
 func (c *commands) read(dir string, configurations []string) (news bool, damaged []int, err error) {
 	name := filepath.Join(dir, controlName)
 	info, err := os.Stat(name)

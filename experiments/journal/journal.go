@@ -45,15 +45,15 @@ type Options struct {
 }
 
 // Journal is the state of a run: the finished jobs of one plan, by key. On disk it is the folder
-// DIR/journal of append-only segments, one per process that wrote, one JSON line (record.Line) per
-// job; the state is the union of the segments, so processes share a folder without locks. Nothing
-// is ever rewritten: every process that opens a folder writes its own segment. Lines of other
-// plans, which an extended experiment leaves in its folder, are kept apart: see Earlier.
+// DIR/journal of append-only segments, with one JSON line (record.Line) per job. Every process that
+// opens the folder writes a segment of its own, so segments need no lock; leases reserve jobs.
+// Nothing is ever rewritten: the state is the union of the segments. Lines of other plans, which an
+// extended experiment leaves in its folder, are kept separately: see Earlier.
 //
-// Every line ends with a checksum. A job that is to be run again is withdrawn by a line that raises
-// its attempt: of the lines of one key those of the highest attempt count. So the state is the same
-// in whatever order the segments are read. Of several retries of a trial, the one with the largest
-// Known counts.
+// Every line ends with a checksum. A line that raises the attempt of a job withdraws its earlier
+// results, so that it runs again: only the lines of the highest attempt of a key count. So the
+// state is the same in whatever order the segments are read. Of several retries of a trial, the one
+// with the largest Known counts.
 //
 // It is safe for concurrent use.
 type Journal struct {
@@ -63,15 +63,15 @@ type Journal struct {
 
 	// guards all fields below; held during a write, so that only the last line can be incomplete
 	mu       sync.Mutex
-	own      ledger             // of the plan
-	others   ledger             // of other plans, for jobs that are not in own
+	own      ledger             // ledger of this plan
+	others   ledger             // ledger of other plans, for jobs that are not in own
 	segments map[string]segment // position up to which each has been read
 	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
 	retry    bool               // failures of other plans run again
 	file     *os.File           // this process's segment
 	written  int                // lines in file
 	risk     float64            // seconds of computing time in file that are not synced
-	err      error              // the first failed write, after which the end of file is unknown
+	err      error              // the first failed write; the end of file is unknown after it
 
 	commands commands
 }
@@ -81,7 +81,7 @@ type ledger struct {
 	jobs     map[string]entry
 	attempts map[string]int
 	retries  map[string]record.Retry
-	revised  *int // how often a line that was there has gone, or was replaced
+	revised  *int // number of lines that were withdrawn or replaced
 }
 
 // entry is a finished job with its position.
@@ -214,7 +214,7 @@ func (j *Journal) read(rest io.Reader, name string) error {
 		place := name + ":" + strconv.Itoa(at.lines+1)
 		switch {
 		case err == io.EOF:
-			if len(text) > 0 { // incomplete; it is read again when there is more
+			if len(text) > 0 { // incomplete line, which is read again later
 				j.damaged[place] = "cut off, or being written"
 			}
 			return nil
@@ -321,8 +321,8 @@ func (j *Journal) add(e entry) error {
 // replacedBy reports whether a job that took too long has a result now.
 func (e entry) replacedBy(other entry) bool { return e.line.TimedOut() && !other.line.TimedOut() }
 
-// same returns an error if two results of a job differ, unless the second took too long, which
-// depends on time.
+// same returns an error if two results of a job differ. A second result that ended by a time limit
+// is no error, because it depends on time.
 func (e entry) same(other entry) error {
 	a, b := e.line, other.line
 	a.Seconds, b.Seconds, a.Build, b.Build = 0, 0, "", ""
@@ -334,8 +334,8 @@ func (e entry) same(other entry) error {
 		cmp.Or(e.line.Build, "an unknown build"), cmp.Or(other.line.Build, "an unknown build"))
 }
 
-// Revised counts how often a line on record has gone, or was replaced by another one: what follows
-// from it may be another than before.
+// Revised counts the recorded lines that were withdrawn or replaced. Conclusions from such lines
+// must be drawn again.
 func (j *Journal) Revised() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -400,7 +400,7 @@ func (j *Journal) append(lines []record.Line) error {
 	for _, line := range lines {
 		line.Plan = j.Plan
 		one := encodeLine(line)
-		line, err := decodeLine(one) // as a reader will see it, without pointers shared with the caller
+		line, err := decodeLine(one) // the line as a reader sees it, without the caller's pointers
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrJournal, err)
 		}
@@ -618,7 +618,7 @@ func (j *Journal) Close() error {
 	return j.err
 }
 
-// Control is what the commands that have been read amount to.
+// Control returns the combined effect of all commands read so far.
 func (j *Journal) Control() record.Control {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -646,7 +646,7 @@ func (j *Journal) Claim(key string) (ours bool, err error) {
 		return false, cmp.Or(missing, writing(err))
 	}
 	if fresh {
-		_, err = j.Refresh() // what the last holder has finished
+		_, err = j.Refresh() // reads the results of the last holder
 	}
 	return ours && err == nil, err
 }
@@ -660,8 +660,8 @@ func (j *Journal) Elsewhere() int {
 	return j.leases.elsewhere(filepath.Join(dir, "journal", "leases"))
 }
 
-// Holds reports whether this process still has a reservation: another one takes it away from a
-// process that was suspended for a minute.
+// Holds reports whether this process still has a reservation. If this process was suspended for a
+// minute, another one may have taken it.
 func (j *Journal) Holds(key string) bool { return j.leases.holds(key) }
 
 // Release ends the reservation of a job.

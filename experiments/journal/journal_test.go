@@ -30,7 +30,8 @@ func someLines(n int) []record.Line {
 	return lines
 }
 
-// canonical encodes lines without their times: what must not depend on the process, the order or the time of a run.
+// canonical encodes lines without their times. The result must not depend on the process, the order
+// or the time of a run.
 func canonical(lines []record.Line) string {
 	var b bytes.Buffer
 	for _, l := range lines {
@@ -105,7 +106,8 @@ func TestJournalRoundTrip(t *testing.T) {
 	}
 }
 
-// Lines in memory equal what a reader of the file gets, even if a text is not valid UTF-8.
+// Lines in memory equal the lines that a reader of the file gets, even if a text is not valid
+// UTF-8.
 func TestJournalHoldsWhatItWrites(t *testing.T) {
 	dir := t.TempDir()
 	j := mustOpen(t, dir)
@@ -231,7 +233,8 @@ func TestJournalEveryByte(t *testing.T) {
 	}
 }
 
-// A line without a checksum is damaged, and so is one whose checksum is that of other bytes, or that the check refuses.
+// A line is damaged if it has no checksum, if the checksum belongs to other bytes, or if the check
+// refuses the line.
 func TestLinesWithoutChecksums(t *testing.T) {
 	lines := someLines(3)
 	bare, err := json.Marshal(lines[0])

@@ -13,29 +13,30 @@ import (
 )
 
 const (
-	beat   = 5 * time.Second  // how often a process shows that it is alive
-	silent = 60 * time.Second // after this time without a beat it counts as dead
+	beat   = 5 * time.Second  // interval at which a process touches its .alive file
+	silent = 60 * time.Second // a process without a beat for this time counts as dead
 )
 
-// leases are reservations of jobs, for processes that share a folder: DIR/journal/leases/JOB is a
-// file that names its holder, made exclusively, and HOLDER.alive one that the holder touches again
-// and again. Both have the name HOST-PID-N of the holder's segment and in a second line its
-// machine.Process, because containers may have equal names and numbers. The lease of a holder that
-// has died is taken away: at once if machine.Ended knows of its end, else when its file has not
-// changed for a minute of this process's own clock, so that the clocks of machines need not agree.
+// leases reserves jobs for one of the processes that share a folder. The file
+// DIR/journal/leases/JOB names the holder, and only one process can create it. The holder touches
+// the file HOLDER.alive again and again. The first line of both files is HOST-PID-N, the name of
+// the holder's segment. The second line is its machine.Process, because containers may have equal
+// names and numbers. The lease of a holder that has died is removed at once if machine.Ended
+// reports its end. Otherwise it is removed when HOLDER.alive has not changed for a minute, by the
+// clock of this process, so that the clocks of machines need not agree.
 type leases struct {
 	mu     sync.Mutex
 	folder string
-	holder string // the text of the files of this process
+	holder string // content of the files of this process
 	held   map[string]bool
-	seen   map[string]sight // of files of others, by path
+	seen   map[string]sight // files of other processes, by path
 	quit   chan struct{}    // closed: no further beats
 }
 
-// sight is when a file was last seen to change.
+// sight has the modification time of a file, and the time at which this process first saw it.
 type sight struct{ changed, at time.Time }
 
-// claim makes a lease; fresh: this call has made it. folder and segment are those of this process.
+// claim makes a lease; fresh: this call has made it. folder and segment belong to this process.
 func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +70,7 @@ func (l *leases) claim(folder, segment, key string) (ours, fresh bool, err error
 	return false, false, nil
 }
 
-// elsewhere counts the leases in a folder of other holders.
+// elsewhere counts the leases of other holders in a folder.
 func (l *leases) elsewhere(folder string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,9 +128,9 @@ func (l *leases) releaseAll() {
 	os.Remove(l.folder) // if it is empty
 }
 
-// sweep removes what processes of this machine have left that were killed.
+// sweep removes the files of killed processes of this machine.
 func (l *leases) sweep() {
-	files, _ := os.ReadDir(l.folder) // a failure leaves files that do no harm
+	files, _ := os.ReadDir(l.folder) // after an error files remain, which do no harm
 	for _, f := range files {
 		path := filepath.Join(l.folder, f.Name())
 		holder, err := os.ReadFile(path)
@@ -169,7 +170,7 @@ func (l *leases) begin(folder, segment string) error {
 		for {
 			select {
 			case now := <-tick.C:
-				os.Chtimes(path, now, now) // a failure is a beat that is missing
+				os.Chtimes(path, now, now) // after an error this beat is missing
 			case <-quit:
 				return
 			}
@@ -195,7 +196,7 @@ func (l *leases) alive(holder, lease string) bool {
 	return time.Since(l.seen[path].at) < silent && !ended(holder)
 }
 
-// sign is the path of the sign of life of a holder.
+// sign returns the path of HOLDER.alive.
 func (l *leases) sign(holder string) string {
 	name, _, _ := strings.Cut(holder, "\n")
 	return filepath.Join(l.folder, name+".alive")
@@ -207,8 +208,8 @@ func ended(holder string) bool {
 	return machine.Ended(process)
 }
 
-// takeAway removes the lease of a holder that has died. Of several processes one renames the file.
-// If another has made a new lease in the meantime, that one is put back.
+// takeAway removes the lease of a holder that has died. If several processes try, one of them
+// renames the file. If the renamed file is a new lease of another process, it is put back.
 func (l *leases) takeAway(path, holder string) {
 	moved := strings.TrimSuffix(l.sign(l.holder), ".alive") + ".taken"
 	if os.Rename(path, moved) != nil {
@@ -220,9 +221,10 @@ func (l *leases) takeAway(path, holder string) {
 	os.Remove(moved)
 }
 
-// create makes the file of a lease, which must not exist. A link to the sign of life has its text
-// from the first moment: a lease without a holder, of a process that was killed before it wrote
-// one, would stand for a minute. Some file systems have no links.
+// create makes the file of a lease, which must not exist. It makes a link to HOLDER.alive, so that
+// the lease names its holder from the first moment. Otherwise a process killed between creating and
+// writing the file would leave a lease without a holder, which counts for a minute. Some file
+// systems have no links; there the file is written.
 func (l *leases) create(path string) error {
 	err := os.Link(l.sign(l.holder), path)
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -25,8 +25,9 @@ func process(part int, text string) string {
 const none = "2147483646"
 
 // The lease of a process on another machine stands as long as its sign of life changes, whatever
-// the clocks say, and is taken away a minute after that. So does that of a process in a container
-// with the same name, whose number is another process here, or this one, or none.
+// the clocks say, and is removed a minute after the last change. The same holds for a process in a
+// container with the same name. Its number may be the number of another process here, of this one,
+// or of none.
 func TestLeaseOfAnotherMachine(t *testing.T) {
 	if machine.Process() == "" {
 		t.Skip("this system does not say which process this is")
@@ -87,8 +88,8 @@ func leaseOfAnother(t *testing.T, holder, process string) {
 	})
 }
 
-// The lease of a process of this machine that does not exist ends at once, and what it has left is
-// removed at the end. So does one whose number another process has got since.
+// The lease of a process of this machine ends at once if the process does not exist, and its files
+// are removed at the end. The same holds if another process has its number now.
 func TestLeaseOfADeadProcess(t *testing.T) {
 	if machine.Process() == "" {
 		t.Skip("this system does not say which process this is")

@@ -48,7 +48,7 @@ func writeManifest(dir string, text []byte, replaces string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(name); err != nil { // of several processes that start at the same time, one creates it
+	if _, err := os.Lstat(name); err != nil { // if several processes start, one creates it
 		return atomicfile.Create(name, copyOf(text))
 	}
 	old, err := ReadManifest(dir)

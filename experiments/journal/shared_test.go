@@ -31,7 +31,7 @@ func trial(key string) record.Line {
 	return record.Line{Key: key, Trial: &record.Trial{Points: []record.Point{}}}
 }
 
-// A journal learns of what other processes write, once, and the numbers of its lines go on.
+// A journal reads the lines of other processes once, and continues the numbers of the lines.
 func TestNewsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	j := ofPlan(t, dir, Options{})
@@ -186,8 +186,8 @@ func TestBuildsOfLines(t *testing.T) {
 	}
 }
 
-// What another plan has finished is kept apart, until this plan has finished it. Of timeouts, of
-// failures that are to be tried again, and of jobs that were withdrawn nothing is used.
+// Jobs that another plan has finished are kept separately until this plan has finished them.
+// Timeouts, failures to be tried again, and withdrawn jobs are not used.
 func TestJobsOfOtherPlans(t *testing.T) {
 	of := func(plan, key string, kind cause.Kind) record.Line {
 		line := trial(key)
@@ -261,8 +261,8 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// Of two fits of a study the one that knows more enqueued points is listed, and those of other
-// studies are.
+// Of two fits of a study only the one that knows more enqueued points is listed. Fits of other
+// studies are listed too.
 func TestFitsOfAStudy(t *testing.T) {
 	j := ofPlan(t, "", Options{})
 	fit := func(key string, study, own int) record.Line {
@@ -278,7 +278,7 @@ func TestFitsOfAStudy(t *testing.T) {
 	}
 }
 
-// What is told of two results says which line each is.
+// The error about two results names the line of each.
 func TestPlacesOfTwoResults(t *testing.T) {
 	j := ofPlan(t, t.TempDir(), Options{})
 	if err := j.Append(trial("a"), trial("b")); err != nil {
@@ -334,7 +334,7 @@ func TestSyncedTime(t *testing.T) {
 	}
 	for _, c := range []struct {
 		seconds []float64
-		synced  bool // by the last
+		synced  bool // the last Append syncs the file
 	}{{[]float64{0.5}, false}, {[]float64{0.5, 0.25}, false}, {[]float64{0.5, 0.5}, true}, {[]float64{0.5, 0.25, 0.5},
 		true}, {[]float64{3}, true}} {
 		j := started(os.DevNull)
@@ -367,7 +367,7 @@ func TestSyncedTime(t *testing.T) {
 	}
 }
 
-// A claim comes with what others have finished until then.
+// A claim reads the results that others have finished until then.
 func TestClaimKnowsWhatOthersHaveDone(t *testing.T) {
 	j, _ := claimed(t)
 	other := ofPlan(t, j.dir, Options{})
@@ -390,8 +390,8 @@ func TestClaimKnowsWhatOthersHaveDone(t *testing.T) {
 	j.ReleaseAll()
 }
 
-// A command comes after what was cut off, and does not become a part of it. A point to try comes
-// back as it was given.
+// A command after a line that was cut off does not become a part of that line. A point to try is
+// read as it was given.
 func TestCommandAfterOneThatWasCutOff(t *testing.T) {
 	for _, cut := range []string{"", "{", `{"verb":"drop","ke`} {
 		dir := t.TempDir()

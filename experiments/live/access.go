@@ -24,17 +24,17 @@ var policies = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 }
 
-// access decides who is answered. Every user of this machine can connect to a loopback address, so
-// a request needs the token of the server: as ?token=…, which gives a browser a cookie for its
-// further requests, or as a header Authorization: Bearer …
+// access decides which requests are answered. Every user of this machine can connect to a loopback
+// address, so a request needs the token of the server: as ?token=…, which gives a browser a cookie
+// for its further requests, or as a header Authorization: Bearer …
 type access struct {
-	command string // that started the server
+	command string // command that started the server
 	token   string // empty: none is needed
 	open    string // a path that needs no token
 }
 
 // refuse sets the headers of a response. If the request is refused, it returns the status code and
-// the reason; 0: it is not.
+// the reason; otherwise 0.
 func (a access) refuse(w http.ResponseWriter, r *http.Request) (status int, why string) {
 	for name, value := range policies {
 		w.Header().Set(name, value)
@@ -65,12 +65,12 @@ func (a access) refuse(w http.ResponseWriter, r *http.Request) (status int, why 
 		" printed when it started, or send its token as Authorization: Bearer TOKEN"
 }
 
-// is compares in constant time.
+// is compares a token in constant time.
 func (a access) is(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(a.token)) == 1
 }
 
-// local reports whether a Host is this machine, independently of name servers.
+// local reports whether a Host names this machine, without asking name servers.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -24,11 +24,11 @@ import (
 )
 
 const (
-	freshness = time.Second // how long a state is used before the folder is read again
-	share     = 4           // and at least this multiple of the time that it took to make
+	freshness = time.Second // a state is used this long before the folder is read again
+	share     = 4           // and at least this multiple of the time that making it took
 )
 
-// started distinguishes the versions of one process from those of another.
+// started makes the versions of this process differ from the versions of any other process.
 var started = strconv.FormatInt(time.Now().UnixNano(), 36)
 
 // Handler answers GET and HEAD of / (the page), /status.json (a page.Live) and the files of
@@ -51,18 +51,18 @@ type Handler struct {
 	rendering sync.Mutex // one at a time
 }
 
-// state is the content of the folder at some time, and what is shown of it.
+// state is the content of the folder at some time, and the pages made from it.
 type state struct {
-	folder   *run.Folder       // what was read; nil: nothing
+	folder   *run.Folder       // the folder as read; nil: not read
 	err      string            // why it could not be read
-	report   *reports.Report   // of the folder or of its last readable content; nil: none yet
-	timed    *reports.Report   // likewise, with times, for the served page
-	progress *reports.Progress // likewise
+	report   *reports.Report   // report of the last readable content of the folder; nil: none yet
+	timed    *reports.Report   // the same report with times, for the served page
+	progress *reports.Progress // progress of the last readable content
 	trouble  string
 	version  string
 	live     page.Live
 	status   rendered
-	others   map[string]rendered // by path; guarded by Handler.rendering
+	others   map[string]rendered // other responses by path; guarded by Handler.rendering
 	checked  time.Time
 	took     atomic.Int64 // nanoseconds
 }
@@ -116,7 +116,7 @@ var contentTypes = map[string]string{
 	".csv": "text/csv; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf",
 }
 
-// current is the state, at most about a second old.
+// current returns the state, which is at most about a second old.
 func (h *Handler) current() *state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,8 +157,8 @@ func (h *Handler) current() *state {
 	return s
 }
 
-// make builds the report of the folder that was read. If reading failed, it keeps that of the state
-// before.
+// make builds the report of the folder that was read. If reading failed, it keeps the report of the
+// previous state.
 func (s *state) make(before *state, dir string, err error) {
 	if err == nil {
 		s.timed, err = s.folder.Timed()
@@ -183,7 +183,7 @@ func (s *state) make(before *state, dir string, err error) {
 
 // render returns the response of a state for a path, computed on the first request.
 func (h *Handler) render(s *state, path string) (rendered, bool) {
-	if path == "/status.json" { // does not wait for others
+	if path == "/status.json" { // does not wait for other responses
 		return s.status, true
 	}
 	h.rendering.Lock()
@@ -217,7 +217,7 @@ func (s *state) writer(name string) func(io.Writer) error {
 			continue
 		}
 		report := s.report
-		if f.Draw != nil { // the files of figures are those of the page that is served
+		if f.Draw != nil { // the served page has times in its figures
 			report = s.timed
 		}
 		for _, file := range f.Files(report) {

@@ -123,7 +123,7 @@ func body(t testing.TB, r *http.Response) string {
 	return string(text)
 }
 
-// status requests what the page requests.
+// status makes the requests of the page.
 func status(t testing.TB, h http.Handler) (l page.Live) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(body(t, ask(h, "GET", "/status.json"))), &l); err != nil {
@@ -239,7 +239,7 @@ func TestFilesThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// same says whether two answers have the same headers.
+// same reports whether two answers have the same headers.
 func same(a, b http.Header) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
 // The header and the page have the same policy: everything is loaded from this server, and only the
@@ -436,7 +436,7 @@ func TestRequestsShare(t *testing.T) {
 				t.Fatalf("%d versions after %d changes", h.versions, i+1)
 			}
 		}
-		// what takes long to render is rendered rarely
+		// a response that takes long to render is rendered rarely
 		h.last.took.Store(int64(10 * time.Second))
 		grow(t, dir, jobs(t, "k", 3, 4)...)
 		time.Sleep(share*10*time.Second - time.Second)
@@ -450,8 +450,7 @@ func TestRequestsShare(t *testing.T) {
 	})
 }
 
-// What a state costs is all that is done for it: reading the folder, also where nothing is new, and
-// what is rendered.
+// The cost of a state is the time of reading the folder, also if nothing is new, and of rendering.
 func TestCostsOfAState(t *testing.T) {
 	dir := t.TempDir()
 	begin(t, dir, manifest("k"), "")

@@ -25,14 +25,14 @@ import (
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
-	firstRead  = 1 << 20 // bytes of a request that is read at once, whatever others do
-	maxLarge   = 8       // larger requests in memory; others wait before more of them is read
+	firstRead  = 1 << 20 // bytes of a request that are read without waiting for other requests
+	maxLarge   = 8       // number of larger requests in memory; the rest of further ones waits
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes, GET
-// /health that the model is loaded, GET /metrics the numbers of requests to predict, of rows
-// predicted, of responses that are errors, and of seconds, in the Prometheus format. All but
+// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes. GET
+// /health confirms that the model is loaded. GET /metrics returns, in the Prometheus format, the
+// numbers of requests to predict, of predicted rows, of error responses, and of seconds. All except
 // /health need the token. The Host of a request must be localhost or a loopback address. The
 // content type of a request to predict must be JSON, which pages of other sites cannot send without
 // permission.
@@ -182,7 +182,7 @@ func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []b
 	if err != nil {
 		return nil, release, badRequest{fmt.Errorf("the request could not be read: %w", err)}
 	}
-	_ = connection.SetReadDeadline(time.Time{}) // else the context would end with it
+	_ = connection.SetReadDeadline(time.Time{}) // the deadline would end the context
 	return read.Bytes(), release, nil
 }
 

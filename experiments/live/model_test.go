@@ -22,8 +22,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// The answer for rows equals that of predict for the same file; every other request is refused with
-// a reason, and counted.
+// The answer for rows equals the output of predict for the same file. Every other request is
+// refused with a reason, and counted.
 func TestModelHandler(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
 	name := filepath.Join(t.TempDir(), "m.json")
@@ -138,7 +138,7 @@ func TestModelHandler(t *testing.T) {
 	}
 }
 
-// The schema has every column of a row, with the levels of those of names, and the classes.
+// The schema has every column of a row, the levels of columns of names, and the classes.
 func TestSchema(t *testing.T) {
 	h := NewModel(fitted(t, "x,colour,w,y\n1,red,i,no\n2,blue,j,yes\n3,blue,k,no\n4,red,l,yes\n",
 		", id: w, categorical: one_hot"), "", log.New(io.Discard, "", 0))
@@ -252,8 +252,8 @@ func TestNoRowVanishes(t *testing.T) {
 	}
 }
 
-// Twenty-five clients at once that send the largest bodies take a fraction of a gigabyte together:
-// of bodies that are refused, and of those that are predicted.
+// Twenty-five clients at once that send the largest bodies take a fraction of a gigabyte together,
+// whether the bodies are refused or predicted.
 func TestMemoryOfManyClients(t *testing.T) {
 	const size, clients, most = 15 << 20, 25, 700 << 20
 	server := httptest.NewServer(NewModel(fitted(t, decimalComma, ", decimal: comma"), "", log.New(io.Discard, "", 0)))

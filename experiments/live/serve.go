@@ -38,8 +38,8 @@ func Listen(address string) (net.Listener, error) {
 }
 
 const (
-	patience = 30 * time.Second // time in which a client has to send a request, or to take a small answer
-	slowest  = 100 << 10        // bytes of an answer for which a client has a second more
+	patience = 30 * time.Second // time limit of a request, and of a small answer
+	slowest  = 100 << 10        // bytes of an answer per additional second for a client
 )
 
 // Serve serves h until done is closed. Running requests may then take until ctx ends, which closes
@@ -54,8 +54,9 @@ func serve(
 	ctx context.Context, l net.Listener, h http.Handler, log *log.Logger, done <-chan struct{}, patience time.Duration,
 ) error {
 	limited := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Connections without deadlines occur in tests only.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the one of the answer before
+		// The deadline of the previous answer ends. Connections without deadlines occur in tests
+		// only.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		answer := &response{ResponseWriter: w, asked: request{r.Body, r.ContentLength == 0}, patience: patience}
 		r.Body = &answer.asked
 		h.ServeHTTP(answer, r)

@@ -162,7 +162,7 @@ func TestSlowClientsDelayNobody(t *testing.T) {
 // of them has lost its connection, and a small one at once.
 func TestTooManyLargeRequests(t *testing.T) {
 	t.Parallel()
-	const patience = 10 * time.Second // on a busy machine all of them are at the server before
+	const patience = 10 * time.Second // even on a busy machine all requests reach the server in this time
 	h := patient(t, patience)
 	address := listening(t, h, time.Minute)
 	for range maxLarge {

@@ -34,14 +34,15 @@ type drawn struct {
 	decimal, encoding, missing, categorical string
 	delimiter                               rune
 	header, tokens, indicators, folded      bool
-	kinds                                   []string // of the inputs
+	kinds                                   []string // kinds of the inputs
 	ids, classes                            int
-	labels                                  []string // of the classes
+	labels                                  []string // labels of the classes
 	above                                   bool     // the label is a number
-	adjusted                                bool     // with costs, which the library does not apply
+	adjusted                                bool     // the model has costs, which the library does not apply
 }
 
-// levels are those of a kind of input. Those of codes are names although they are numbers.
+// levels returns the levels of a kind of input. The levels of codes are names although they are
+// numbers.
 func (d *drawn) levels(kind string) []string {
 	return map[string][]string{"words": {"grün", "rouge", "señal"}, "booleans": {"False", "True"},
 		"codes": {d.point("1.5"), "2", "30"}}[kind]
@@ -71,7 +72,7 @@ func draw(r *rand.Rand) *drawn {
 	return d
 }
 
-// name is that of column j of a file: the inputs, the ids, the label.
+// name returns the name of column j of a file: the inputs, the ids, the label.
 func (d *drawn) name(j int) string {
 	switch {
 	case !d.header:
@@ -152,7 +153,7 @@ func (d *drawn) typed(v any, kind string) string {
 		case 0:
 			return strconv.FormatFloat(v, 'e', -1, 64)
 		case 1:
-			return quoted(d.cell(v)) // a text is what a field of the file is
+			return quoted(d.cell(v)) // a text is written like a field of the file
 		}
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
@@ -197,7 +198,7 @@ func (d *drawn) file(names []string, rows [][]string) []byte {
 	return text
 }
 
-// fit writes the training file, and fits and loads the model; names are those of its file.
+// fit writes the training file, and fits and loads the model; names are the columns of its file.
 func (d *drawn) fit(t *testing.T, dir string) (model string, names []string) {
 	t.Helper()
 	width := len(d.kinds) + d.ids + 1

@@ -51,7 +51,8 @@ func ofComparator() *File {
 	return f
 }
 
-// What is at a limit is read, and what gpc-tune cannot have written is refused, with the part.
+// Values at a limit are read. A file that gpc-tune cannot have written is refused, with the name of
+// the part.
 func TestCasesOfAFile(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, of := range []func() *File{withCases, withNumbers, withInducing, withMoments, ofComparator} {

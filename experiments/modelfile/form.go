@@ -29,8 +29,8 @@ import (
 // Form identifies the format of a model file: a family and a version.
 type Form string
 
-// A file of version 1 has the training cases. One of version 2 has inducing inputs instead, or is
-// that of a comparator that needs no cases.
+// A file of version 1 has the training cases. A file of version 2 has inducing inputs instead, or a
+// comparator that needs no cases.
 const (
 	family         = "gpc-tune/model/"
 	version        = 2
@@ -46,7 +46,7 @@ func (Form) JSONSchema() map[string]any { return map[string]any{"enum": []Form{o
 // for bit.
 type File struct {
 	Schema      Form               `json:"schema"`
-	About       string             `json:"about,omitempty"` // what is predicted from what, in words
+	About       string             `json:"about,omitempty"` // label and inputs, in words
 	Experiment  string             `json:"experiment"`      // the name in the YAML file
 	Seed        uint64             `json:"seed"`
 	Build       record.Build       `json:"build"`
@@ -67,13 +67,14 @@ type File struct {
 	Training *Training    `json:"training,omitempty"`
 	Inducing [][]float64  `json:"inducing,omitempty"` // m×d, preprocessed
 	State    approx.State `json:"state"`              // of the approximation; condensed with inducing inputs
-	Samples  []Sample     `json:"samples,omitempty"`  // of Markov chains, over which predictions are averaged
+	Samples  []Sample     `json:"samples,omitempty"`  // samples of Markov chains to average over
 	// Coefficients of logistic regression, for readers; predictions are made from State.
 	Coefficients []record.Coefficient `json:"coefficients,omitempty"`
-	// Calibrate is the calibration of class probabilities, with the parameters of every class, or
-	// of the second of two; Threshold is the one probability of the second of two classes from
-	// which on it is decided for, chosen among held-out probabilities of ThresholdRange, the least
-	// and the largest. Costs are those of decisions; a Threshold decides instead of them.
+	// Calibrate names the calibration of class probabilities. Calibration has its parameters for
+	// every class, or for the second of two. Threshold has one number: the second of two classes is
+	// predicted if its probability is at least this. It was chosen among held-out probabilities,
+	// whose least and largest value are ThresholdRange. Costs has the costs of decisions, which a
+	// Threshold replaces.
 	Calibrate      string        `json:"calibrate,omitempty"`
 	Calibration    [][]float64   `json:"calibration,omitempty"`
 	Threshold      []float64     `json:"threshold,omitempty"`
@@ -87,10 +88,10 @@ type File struct {
 type Training struct {
 	Cases   int             `json:"cases"`
 	Counts  []int           `json:"counts,omitempty"`  // of each class
-	Weights []float64       `json:"weights,omitempty"` // of each class, where cases have weights: their sums
+	Weights []float64       `json:"weights,omitempty"` // sums of case weights per class, if any
 	Moments *record.Moments `json:"moments,omitempty"` // of numeric targets
-	// Medians are those of the preprocessed inputs where there are no inducing inputs: they stand
-	// in for missing values if Preprocess replaces none.
+	// Medians has the medians of the preprocessed inputs if there are no inducing inputs. They
+	// replace missing values if Preprocess does not.
 	Medians []float64 `json:"medians,omitempty"`
 }
 

@@ -135,9 +135,9 @@ func (f *File) inducing(classes []string, dim int, compared bool) (d objective.D
 	return objective.Data{X: z, Y: approx.Targets{Classes: len(classes)}, Classes: classes, Scaled: true}, *t, err
 }
 
-// Keep stores the state of a fit to the cases x with their labels or targets or, unless z is nil,
-// of a fit condensed to inducing inputs z, none for a comparator, with the description of its
-// cases.
+// Keep stores the state of a fit. If z is nil, it also stores the cases x with their labels or
+// targets. Otherwise the fit is condensed to the inducing inputs z, which are empty for a
+// comparator, and Keep stores of, the description of the cases.
 func (f *File) Keep(
 	state approx.State, x, z *mat.Dense, of Training, labels []int, targets, weights []float64,
 ) {
@@ -169,7 +169,7 @@ type Fitted struct {
 
 	file      *File
 	objective *objective.Objective
-	point     *objective.Point // at the file's theta
+	point     *objective.Point // the fit at the file's theta
 }
 
 // CheckColumns checks the description of inputs and labels, and the preprocessing of the inputs.
@@ -189,9 +189,10 @@ func (f *File) CheckColumns() error {
 	return nil
 }
 
-// Substitutes are the values, one for each column of the inputs before preprocessing, that stand in
-// for missing ones: those of the preprocessing or, where it replaces none, the medians of the
-// training (or inducing) inputs, or with whitening, which mixes the columns, their means.
+// Substitutes returns the values that replace missing ones, one for each column of the inputs
+// before preprocessing. They come from the preprocessing if it replaces missing values. Otherwise
+// they are the medians of the training (or inducing) inputs, or the means with whitening, which
+// mixes the columns.
 func (f *File) Substitutes() []float64 {
 	p := f.Preprocess
 	switch {
@@ -216,7 +217,7 @@ func (f *File) Substitutes() []float64 {
 	return out
 }
 
-// medians are those of the columns.
+// medians returns the median of each column.
 func medians(rows [][]float64, columns int) []float64 {
 	out, column := make([]float64, columns), make([]float64, len(rows))
 	for j := range out {
@@ -255,7 +256,7 @@ func (f *File) Restore(prefix string, samples int) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	// the checksum covers what none of the checks above depends on
+	// the checksum covers fields that no check above depends on
 	return c, cmp.Or(f.agrees(evidence), f.sealed())
 }
 
@@ -285,8 +286,8 @@ func (c *Fitted) model(prefix string) (m declared.Model, err error) {
 	return m, err
 }
 
-// admit checks that the parts of the model are compatible, and that there is memory for so many
-// posteriors at once.
+// admit checks that the parts of the model are compatible, and that the given number of posteriors
+// fit into memory at once.
 func (c *Fitted) admit(m declared.Model, posteriors int) error {
 	n, dim := c.Data.X.N(), len(c.file.Columns.ColumnNames())
 	classes := c.Data.Y.Classes
@@ -348,8 +349,9 @@ func (c *Fitted) at(theta []float64, s approx.State) (*objective.Point, error) {
 	return c.objective.Restore(theta, s)
 }
 
-// Posteriors are the posteriors over which predictions are averaged: the samples of Markov chains,
-// restored one at a time, or else the one of the file. A comparator has none.
+// Posteriors iterates over the posteriors over which predictions are averaged. These are the
+// samples of Markov chains, restored one at a time, or else the one posterior of the file. A
+// comparator has none.
 func (c *Fitted) Posteriors() iter.Seq2[*objective.Point, error] {
 	return func(yield func(*objective.Point, error) bool) {
 		if len(c.file.Samples) == 0 {

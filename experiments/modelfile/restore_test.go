@@ -68,7 +68,7 @@ func TestMemoryOfPosteriors(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "the posterior of its 4 cases: ") {
 			t.Errorf("%s, 2^40 samples: %v", m.Inference, err)
 		}
-		// One fits, and then what is wrong is that the file has no state.
+		// One posterior fits, and then the error is that the file has no state.
 		if _, err := f.Restore("", 0); err == nil || errors.Is(err, machine.ErrMemory) {
 			t.Errorf("%s, no samples: %v", m.Inference, err)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// adjust returns what is learnt from the predictions of a configuration; nil: nothing, or a mistake
-// that is reported.
+// adjust returns the adjustment of a configuration's predictions. It is nil if there is none, or
+// after reporting a mistake.
 func (p *planner) adjust(ds *data.Data) *job.Adjust {
 	thresholds := p.Spec.Threshold != ""
 	switch {

@@ -38,7 +38,8 @@ func (p *Plan) Advice() (lines []string) {
 	return lines
 }
 
-// less is what to write in the file so that a job takes at most half the memory; "" if unknown.
+// less returns advice: an inference for the file with which a job takes at most half of memory; ""
+// if there is none.
 func less(j *job.Job, s approx.Size, memory int64) string {
 	models := [2]objective.Model{j.Model, j.Tuned}
 	for i := range models {

@@ -76,8 +76,8 @@ func TestAdviceOnMemory(t *testing.T) {
 	}
 }
 
-// A contest goes on with those that are still in; where only the winner goes on, with it, if there
-// is one.
+// A contest continues with the configurations that are still in. With WinnerOnly it continues with
+// the winner, once all folds are known.
 func TestWhoGoesOn(t *testing.T) {
 	of := func(p float64, fold int) *record.Fit {
 		return &record.Fit{Rows: []int{2 * fold, 2*fold + 1}, Labels: []int{0, 1}, TrainCounts: []int{5, 5},
@@ -107,8 +107,8 @@ func TestWhoGoesOn(t *testing.T) {
 	}
 }
 
-// The trials of equal searches are counted once: those of another inference that predicts, and of a
-// preliminary search.
+// The trials of equal searches are counted once. Two studies share trials if they have the same
+// tuning, if one is the twin of the other, or if one is the preliminary search of the other.
 func TestTrialsAreCountedOnce(t *testing.T) {
 	all := func(*Rates) (Times, bool) { return Times{All: 10, Trials: 7, Preliminary: 4}, true }
 	bfgs := search.Table.Default("bfgs")
@@ -120,7 +120,7 @@ func TestTrialsAreCountedOnce(t *testing.T) {
 		name    string
 		studies []Study
 		lead    int
-		want    Times // of the second study
+		want    Times // times of the second study
 	}{
 		{"others", []Study{study("a", "t", "", "", 1, 3, random), study("b", "u", "", "", 1, 3, random)}, 1, Times{All: 10, Trials: 7, Preliminary: 4}},
 		{"not shared", []Study{study("a", "", "", "", 1, 3, random), study("b", "", "", "", 1, 3, random)}, 1, Times{All: 10, Trials: 7, Preliminary: 4}},

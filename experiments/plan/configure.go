@@ -31,17 +31,18 @@ type candidate struct {
 	record.Configuration
 	*loaded
 	declared     spec.Model
-	model, tuned objective.Model // model predicts, tuned is tuned
-	starting     objective.Model // tuned before, to find the start; its inference is nil: none
+	model, tuned objective.Model // model predicts; tuned may have another inference method
+	starting     objective.Model // tuned first, to find the start; nil inference: none
 	criterion    objective.Criterion
-	caps         approx.Caps // of tuned
+	caps         approx.Caps // capabilities of tuned
 	objective    *objective.Objective
 	space        search.Space
-	starts       [][]param.Spec // the hyperparameters of each training set, of another run; nil: those of the model
-	adjust       *job.Adjust    // of its predictions; nil: nothing
+	// Hyperparameters of another run, per training set; nil: the initial values of the model.
+	starts [][]param.Spec
+	adjust *job.Adjust // adjustment of its predictions; nil: none
 }
 
-// newCandidate takes what the file declares for a configuration.
+// newCandidate copies the declarations of the file for a configuration.
 func newCandidate(src *loaded, m spec.Model) *candidate {
 	return &candidate{loaded: src, declared: m, Configuration: record.Configuration{
 		Dataset: src.Name, DataHash: src.Hash, Cases: len(src.Rows), Inputs: len(src.ColumnNames),
@@ -113,7 +114,7 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	return p.layOut(c, identity)
 }
 
-// combines checks that the parts of a model fit together and fit the data.
+// combines checks that the parts of a model are compatible with each other and with the data.
 func (p *planner) combines(c *candidate) (err error) {
 	m, classes := c.declared, len(c.Classes)
 	if c.criterion, err = m.Tune.Maximised(); err != nil {
@@ -258,7 +259,8 @@ func (p *planner) tunable(c *candidate) error {
 	return nil
 }
 
-// settleStart leaves out a start that finds nothing, or takes all cases.
+// settleStart sets StartCases to 0 if it covers all cases. It removes the first search if there is
+// nothing to tune, or if the first search would equal the search.
 func (p *planner) settleStart(c *candidate) {
 	if c.StartCases >= len(c.sets[0].Train) {
 		p.warn(cause.NoEffect.New("start_cases: %d are not fewer than the training cases, %d", c.StartCases,
@@ -270,14 +272,15 @@ func (p *planner) settleStart(c *candidate) {
 	}
 }
 
-// lacksBudget reports whether the budget is a number of inducing inputs, and none is given.
+// lacksBudget reports whether the budget is in inducing inputs, but the model has no number of
+// them.
 func lacksBudget(c *candidate) bool {
 	i := objective.InducingOf(c.tuned.Inference)
 	return len(c.space) > 0 && search.FidelityOf(c.declared.Tune.Strategy).Of == "inducing" &&
 		(i.Points == 0 || i.Tolerance > 0)
 }
 
-// recorded are hyperparameters as in the manifest.
+// recorded converts hyperparameters for the manifest.
 func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	for _, h := range specs {
 		of := record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed, Choices: h.Choices}
@@ -296,8 +299,8 @@ func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	return all
 }
 
-// starts are the hyperparameters at which the search of each training set starts; nil: those of the
-// model.
+// starts returns the hyperparameters at which the search of each training set starts; nil: the
+// initial values of the model.
 func (p *planner) starts(c *candidate) ([][]param.Spec, error) {
 	t := c.declared.Tune
 	if t.StartFrom == "" || t.Strategy == nil {
@@ -513,7 +516,8 @@ func (p *planner) compare(c *candidate) error {
 	return nil
 }
 
-// meanWarning returns a warning if a prior mean has no effect, or that of another hyperparameter.
+// meanWarning returns a warning if a prior mean has no effect, or the same effect as another
+// hyperparameter.
 func meanWarning(m objective.Model, l objective.Layout) string {
 	if m.Likelihood.Domain() == likelihood.Categorical && m.Mean != nil && m.Mean != (objective.Zero{}) {
 		return "the prior mean has no effect: all classes share it, and softmax depends only on differences " +
@@ -543,7 +547,7 @@ func priorWarning(t spec.Tune, c objective.Criterion, l objective.Layout) string
 	return ""
 }
 
-// without says how to tune a model without an exact gradient.
+// without returns advice on tuning a model without an exact gradient.
 func without(t spec.Tune, c approx.Caps) string {
 	if t.Climbs() && !t.StandardErrors && !c.Sampled {
 		return "set gradient: differences, or use a method without gradients, such as nelder_mead or bayes"

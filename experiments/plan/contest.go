@@ -55,11 +55,11 @@ func (p *Plan) groupByData() (base []int, groups [][]int) {
 // contestsWithin lists the contests over the studies of one configuration: the race, then one for
 // every outer training set.
 func contestsWithin(p *Plan, studies []Study) (contests []record.Contest) {
-	nested := map[*job.Set]int{} // by outer training set
+	nested := map[*job.Set]int{} // index of the contest of an outer training set
 	race := record.Contest{}
 	if r := p.Spec.Race; r != nil {
 		race.Race, race.Score = r.Name, r.Score
-		race.Options, _ = json.Marshal(r.Race) // cannot fail: the options are plain values
+		race.Options, _ = json.Marshal(r.Race) // no error: the options are plain values
 	}
 	for _, e := range p.Spec.Evaluate {
 		if e.Splitter != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// earlier is a run whose results are starts of this one.
+// earlier is a finished run at whose hyperparameters this one starts.
 type earlier struct {
-	name string // its folder, as the file names it
+	name string // folder as written in the file
 	record.Manifest
 	fits map[studyAt]*record.Fit
 }
 
-// studyAt is the place of a study in a manifest.
+// studyAt is the position of a study in a manifest.
 type studyAt struct{ configuration, study int }
 
-// readEarlier reads the run in a folder whose name is relative to that of the file.
+// readEarlier reads the run in a folder whose name is relative to the folder of the file.
 func (p *planner) readEarlier(name string) (*earlier, error) {
 	dir := name
 	if !filepath.IsAbs(dir) {
@@ -56,8 +56,9 @@ func (p *planner) readEarlier(name string) (*earlier, error) {
 	return e, nil
 }
 
-// alike is the number of the configuration with the same kernel, mean, likelihood and
-// hyperparameters; of several the one that is tuned with the same inference, or else the first.
+// alike returns the number of the configuration with the same kernel, mean, likelihood and
+// hyperparameters. If there are several, it is one that is tuned with the same inference, or else
+// the first.
 func (e *earlier) alike(c record.Configuration) (k int, err error) {
 	k = -1
 	for i, of := range e.Configurations {
@@ -79,9 +80,9 @@ func (e *earlier) alike(c record.Configuration) (k int, err error) {
 	return k, nil
 }
 
-// fit is that of a configuration for a training set. A fold of the same data needs the fit to the
-// same training cases, so that its start knows nothing of the held-out ones; a fold of other data
-// takes the fit to all of them.
+// fit returns the fit of configuration k that a training set starts from. A fold of the same data
+// takes the fit to the same training cases, so that its start does not depend on held-out cases. A
+// fold of other data takes the fit to all training data of the earlier run.
 func (e *earlier) fit(k int, dataHash string, set *job.Set) (*record.Fit, error) {
 	of, i := e.Configurations[k], 0
 	where := "all of its training data"
@@ -106,7 +107,7 @@ func (e *earlier) fit(k int, dataHash string, set *job.Set) (*record.Fit, error)
 	return f, nil
 }
 
-// startedFrom is the space of a program that starts at the best point of a run.
+// startedFrom returns the space of a program, with the best point of a run as its start.
 func (p *planner) startedFrom(name string, c record.Configuration, space search.Space) (search.Space, error) {
 	e, err := p.readEarlier(name)
 	if err != nil {
@@ -123,8 +124,8 @@ func (p *planner) startedFrom(name string, c record.Configuration, space search.
 	return e.begun(k, space, f)
 }
 
-// begun are hyperparameters that start where a fit of configuration k ended. Choices are compared
-// by name. Fixed hyperparameters stay as they are.
+// begun returns hyperparameters whose initial values are the ones at which a fit of configuration k
+// ended. Choices are compared by name. Fixed hyperparameters stay as they are.
 func (e *earlier) begun(k int, specs []param.Spec, f *record.Fit) ([]param.Spec, error) {
 	specs = slices.Clone(specs)
 	for i := range specs {

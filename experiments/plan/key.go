@@ -24,7 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// This file contains everything that keys hash. A key covers what determines a result: the
+// This file contains everything that keys hash. A key covers all determinants of a result: the
 // declarations of the file, the data, the seed, and the versions of the components' code. Two
 // results with the same key are assumed to be equal.
 //
@@ -35,9 +35,9 @@ import (
 const (
 	// KeyForm is the version of the form of keys, recorded in the manifest.
 	KeyForm = 1
-	// sharedVersion is the version of what all components share: linear algebra, the objective and
-	// its warm starts, sums and products of kernels, pooled scores. It is raised if results change
-	// by more than rounding for a reason outside the components.
+	// sharedVersion is the version of the code that all components use: linear algebra, the
+	// objective and its warm starts, sums and products of kernels, pooled scores. It is raised if
+	// results change by more than rounding for a reason outside the components.
 	sharedVersion = 2
 )
 
@@ -68,7 +68,8 @@ func hashed(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// configurationKey is the part of keys for a configuration, without what does not affect results.
+// configurationKey returns the part of keys for a configuration. It has only fields that affect
+// results.
 func configurationKey(c record.Configuration) record.Configuration {
 	c.Studies, c.Costs, c.Published, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
 	for i := range c.Hyperparameters {
@@ -78,12 +79,13 @@ func configurationKey(c record.Configuration) record.Configuration {
 	return c
 }
 
-// identityOf returns the part that the keys of all studies of a configuration share.
+// identityOf returns the common part of the keys of a configuration's studies.
 func identityOf(c record.Configuration, specs []param.Spec, t spec.Tune, average string) []byte {
 	return mustMarshal([]any{configurationKey(c), hyperparameterKeys(specs), tuneIdentity(t), average})
 }
 
-// startedAt adds the hyperparameters at which searches start, where those are not the model's.
+// startedAt adds the hyperparameters at which searches start, if they differ from the model's
+// initial values.
 func startedAt(identity []byte, starts ...[]param.Spec) []byte {
 	if starts == nil {
 		return identity
@@ -103,8 +105,8 @@ func hyperparameterKeys(specs []param.Spec) (keys []hyperparameterKey) {
 	return keys
 }
 
-// planKey identifies a plan by its studies, their numbers of trials, and what decides which of them
-// run.
+// planKey identifies a plan by its studies, their numbers of trials, and the settings that decide
+// which studies run.
 func planKey(m record.Manifest) string {
 	parts := [][]byte{[]byte(m.Tune)}
 	for _, c := range m.Configurations {
@@ -144,7 +146,8 @@ func illustrationKey(of record.Illustration, text string, seed uint64, models []
 	return hashed(mustMarshal(identity))
 }
 
-// versions are the versions of components that differ from this module's first, as "kernel se": 2.
+// versions has the versions of components, if they are not the first version of this module, such
+// as "kernel se": 2.
 type versions map[string]int
 
 // versionsOf returns the versions of all components on which the results of a configuration depend.
@@ -287,8 +290,8 @@ func fittingKey(t *job.Set, identity []byte, tune spec.Tune) string {
 	return hashed(identity, mustMarshal([][]int{t.Train, t.Test}))
 }
 
-// tuneIdentity returns everything in the section on which the result of a given trial, or of a fit
-// at given hyperparameters, depends. The number of trials and their locations are not included, so
+// tuneIdentity returns the settings of the section that can change the result of a given trial, or
+// of a fit at given hyperparameters. The number of trials and their locations are not included, so
 // an experiment with more trials keeps the existing ones.
 func tuneIdentity(t spec.Tune) any {
 	var length [3]int

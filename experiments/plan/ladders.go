@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// ladders decides in which order the configurations of a data set run: by what is known of the
-// score that the answer goes by.
+// ladders sets the order in which the configurations of a data set run: they are ranked by their
+// recorded values of the score that decides the answer.
 func (p *Plan) ladders() {
 	base, groups := p.groupByData()
 	for _, group := range groups {
@@ -43,8 +43,9 @@ func (p *Plan) ladders() {
 	}
 }
 
-// deciding are the studies of a configuration that decide, each with its rung, and the score of a
-// contest or log_evidence; empty: the score depends on the configurations.
+// deciding returns the studies of a configuration whose fits decide the answer, each with its rung.
+// by is the score of a contest or log_evidence; it is empty if the score depends on the
+// configurations.
 func (p *Plan) deciding(configuration int, studies []Study) (rungs map[int]int, by string) {
 	var in []int
 	nested := slices.ContainsFunc(p.Manifest.Contests, func(c record.Contest) bool {
@@ -71,8 +72,8 @@ func (p *Plan) deciding(configuration int, studies []Study) (rungs map[int]int, 
 	return rungs, by
 }
 
-// ranking compares configurations on the rungs that they have in common, by the mean of a value of
-// each fit; a failure is the worst.
+// ranking compares configurations by the mean of a value over the rungs that they have in common. A
+// failed fit is the worst value.
 func ranking(value func(*record.Fit) float64) func(fits [][]*record.Fit) []int {
 	known := map[*record.Fit]float64{}
 	return func(fits [][]*record.Fit) []int {
@@ -97,7 +98,8 @@ func ranking(value func(*record.Fit) float64) func(fits [][]*record.Fit) []int {
 	}
 }
 
-// scored is the score of the predictions of a fit, greater if it is better, and NaN without one.
+// scored returns the score of the predictions of a fit, with the sign for which greater is better.
+// It is NaN for a fit without the score.
 func scored(of cv.Score, classes int) func(*record.Fit) float64 {
 	return func(f *record.Fit) float64 {
 		p, err := f.Predictions(classes)

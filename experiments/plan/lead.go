@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// lead finds, for each study, the study that runs its trials: the first one that proposes the same.
-// So their time is counted once.
+// lead sets Lead of each study: the first study that proposes the same trials, and therefore runs
+// them. The time of shared trials is counted once.
 func (p *planner) lead() {
 	type start struct {
 		of    string // Key or Tuning
@@ -37,14 +37,14 @@ func (p *planner) lead() {
 // asksAs reports whether two studies with the same Tuning propose the same trials.
 func (s *Study) asksAs(t *Study) bool { return s.startsAs(t) && s.Starting == t.Starting }
 
-// startsAs reports whether the strategies of two studies propose the same.
+// startsAs reports whether the strategies of two studies propose the same trials.
 func (s *Study) startsAs(t *Study) bool {
 	// whose one start is the initial value, not a random one
 	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != ""
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
 }
 
-// subtractLead subtracts from the times what another study computes.
+// subtractLead subtracts the times of trials that another study computes.
 func (s *Study) subtractLead() {
 	times := s.Times
 	s.Times = func(r *Rates) (Times, bool) {
@@ -57,7 +57,7 @@ func (s *Study) subtractLead() {
 	}
 }
 
-// subtractPreliminary subtracts from the times the preliminary trials, which are another study's.
+// subtractPreliminary subtracts the times of preliminary trials, which another study computes.
 func (s *Study) subtractPreliminary() {
 	times := s.Times
 	s.Times = func(r *Rates) (Times, bool) {

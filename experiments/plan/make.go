@@ -143,7 +143,7 @@ func searching(ctx context.Context, f search.Function) (*Plan, error) {
 
 // addAll makes the configurations on one data set.
 func (p *planner) addAll(section spec.DataSpec) {
-	forms := map[bool]*loaded{} // by whether labels are numbers; nil: cannot be read
+	forms := map[bool]*loaded{} // key: the labels are numbers; nil: unreadable
 	load := func(numeric bool) *loaded {
 		if _, met := forms[numeric]; !met {
 			forms[numeric] = p.load(section, numeric)

@@ -14,11 +14,11 @@ type Overview struct {
 	Comparator bool
 	AtMost     bool  // Jobs and Times.All are upper bounds
 	Memory     int64 // bytes of its largest job
-	Times            // of its jobs, with the evaluation on all of the training data; 0 if unknown
+	Times            // times of its jobs with all of the training data; 0 if unknown
 }
 
-// Overview lists what would run, one row per configuration, with expected times at these rates;
-// nil: no times.
+// Overview lists the work of the plan, one row per configuration, with expected times at these
+// rates. Nil rates give no times.
 func (p *Plan) Overview(rates *Rates) []Overview {
 	rows := make([]Overview, len(p.Manifest.Configurations))
 	for i, c := range p.Manifest.Configurations {

@@ -12,8 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// A plan counts its jobs: all, those that must win a contest first, and those that copy a result;
-// and the size of its journal, counted by hand: 100 cases of 2 classes, and 2
+// A plan counts all its jobs, the jobs that must win a contest first, and the jobs that copy a
+// result. It also counts the size of its journal, here by hand: 100 cases of 2 classes, and 2
 // hyperparameters of se.
 func TestPlansAreCounted(t *testing.T) {
 	const data, model = "data: {dataset: crabs, subsample: 100}\n", "model: {kernel: se, likelihood: probit, inference: laplace}\n"
@@ -57,7 +57,7 @@ func TestPlansAreCounted(t *testing.T) {
 	}
 }
 
-// The times of an overview are those of the studies: added up, or the longest.
+// The times of an overview are the sums of the times of the studies, or the longest.
 func TestOverviewAddsTimesUp(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 100}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: {method: bfgs, restarts: 3}\nevaluate: {kfold: {k: 4}}\n")
 	var want plan.Times
@@ -77,8 +77,8 @@ func TestOverviewAddsTimesUp(t *testing.T) {
 	}
 }
 
-// A search without gradients is compared with climbs, on all of the training data, where there are
-// gradients of what it maximises.
+// A search without gradients is compared with climbs, on all of the training data, if the objective
+// has gradients.
 func TestWhichSearchesAreCompared(t *testing.T) {
 	const head = "data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\nevaluate: {kfold: {k: 2}}\ntune: "
 	for tune, want := range map[string]bool{"none": false, "{method: random, trials: 3}": true, "{method: bfgs, restarts: 2}": false,
@@ -110,7 +110,7 @@ func TestIdentifiersAreRecorded(t *testing.T) {
 	}
 }
 
-// Warnings name what has no effect.
+// Warnings name settings without effect.
 func TestWhatHasNoEffectIsWarnedOf(t *testing.T) {
 	const prior = "{se: {length_scale: {prior: {gamma: {shape: 2, rate: 1}}}}}"
 	for _, c := range []struct{ text, want string }{

@@ -222,8 +222,8 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// The expected time is that of all jobs shared by the workers, or of those that wait for one
-// another; comparators are not counted.
+// The expected time is the larger of two: the time of all jobs divided by the workers, and the time
+// of jobs that wait for one another. Comparators are not counted.
 func TestExpected(t *testing.T) {
 	row := func(all, path float64) Overview { return Overview{Times: Times{All: all, Path: path}} }
 	for _, c := range []struct {
@@ -279,7 +279,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Configurations are compared by what is known of all of them; a failure is the worst.
+// Configurations are compared on the fits that all of them have; a failure is the worst.
 func TestRankingOfConfigurations(t *testing.T) {
 	fit := func(v float64) *record.Fit { return &record.Fit{LogEvidence: record.Number(v)} }
 	failed := fit(99)

@@ -1,5 +1,5 @@
-// Package plan derives from the declarations of a file and its data what will run: training sets,
-// studies with their keys and jobs, contests, and the expected times.
+// Package plan derives a plan from the declarations of a file and its data: training sets, studies
+// with their keys and jobs, contests, and the expected times.
 package plan
 
 import (
@@ -17,7 +17,7 @@ type Plan struct {
 	Manifest   record.Manifest
 	Spec       *spec.Spec
 	Studies    []Study
-	Models     []declared.Model // of each configuration
+	Models     []declared.Model // model of each configuration
 	Configured []Configured
 }
 

@@ -16,7 +16,7 @@ type planner struct {
 	*Plan
 	*Reader
 	*strictyaml.Findings
-	declared map[string]int // how often, by the identity of a configuration
+	declared map[string]int // number of declarations of each configuration, by its identity
 	size     planSize
 	tooMany  bool // too many studies; already reported
 }
@@ -38,11 +38,11 @@ const (
 	maxJobs    = 10_000_000
 )
 
-// planSize counts what a plan holds.
+// planSize counts the parts of a plan.
 type planSize struct{ studies, jobs, folded int }
 
-// grow counts studies with this many jobs each, and the cases of further folds, and reports once if
-// the plan becomes too large.
+// grow adds studies with this many jobs each, and the cases of further folds, to the size of the
+// plan. It reports once if the plan becomes too large.
 func (p *planner) grow(at strictyaml.Place, studies, jobs, folded int) bool {
 	p.size.studies, p.size.jobs, p.size.folded = p.size.studies+studies, p.size.jobs+studies*jobs, p.size.folded+folded
 	for _, of := range []struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// searched is the evaluation of the study of a program.
+// searched is the name of the evaluation in the studies of a program.
 const searched = "search"
 
 // program makes a configuration with one study for every way of searching the hyperparameters of a
@@ -95,7 +95,7 @@ func (p *planner) program() {
 	}
 }
 
-// rangeText is what a hyperparameter can be, in words.
+// rangeText returns the range of a hyperparameter, in words.
 func rangeText(h param.Spec, all search.Space) string {
 	text := fmt.Sprintf("from %v to %v", h.Lo, h.Hi)
 	switch h.Map {
@@ -120,7 +120,7 @@ func rangeText(h param.Spec, all search.Space) string {
 	return text
 }
 
-// relative are the times of trials in units of one evaluation.
+// relative returns the times of trials in units of one evaluation.
 func relative(trials []batch) (t Times) {
 	for _, b := range trials {
 		t.Trials += float64(b.trials * b.points)

@@ -6,12 +6,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// Reader makes plans, and keeps the data that it has read for further ones.
+// Reader makes plans, and keeps the data that it has read for the next plans.
 type Reader struct {
 	known map[string]*read
 }
 
-// read is what a data section was read as.
+// read is the result of reading a data section.
 type read struct {
 	ds    *data.Data
 	leaks []data.Leak

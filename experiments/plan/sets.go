@@ -34,7 +34,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 			}
 			withTest = true
 		default:
-			// Folds depend on the experiment's seed and the kind of split only, so that all models
+			// Folds depend only on the experiment's seed and the kind of split, so that all models
 			// use the same folds.
 			folds, err := first.Split(e.Splitter, random.Derive(p.Spec.Seed, "split", e.Name), e.Name)
 			if err != nil {
@@ -49,7 +49,7 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 	for _, set := range sets {
 		set.Seed = random.Derive(p.Spec.Seed, "study", set.Evaluation, fmt.Sprint(set.Repeat), fmt.Sprint(set.Fold))
 	}
-	if training { // last, because its scores are least informative; its fit is that of the first
+	if training { // last: its scores are least informative; first has the same fit
 		set := job.WholeSet(ds, section.Spec)
 		set.Evaluation, set.Test, set.Seed = "training", set.Train, first.Seed
 		sets = append(sets, set)
@@ -100,5 +100,5 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 type loaded struct {
 	*data.Data
 	place strictyaml.Place
-	sets  []*job.Set // the first is all of the training data
+	sets  []*job.Set // the first set has all training data
 }

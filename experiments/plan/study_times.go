@@ -10,15 +10,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// batch is a number of trials with equal numbers of points, and how many of them at least run one
-// after another.
+// batch is a number of trials with equal numbers of points, and the least number of them that run
+// one after another.
 type batch struct {
 	trials, points, rounds int
 	preliminary            bool
 }
 
-// batches returns the trials of a study: its first batch, and as many like the last of them as its
-// budget leaves. An assessment follows. once is the number of trials if all are in the first batch,
+// batches returns the trials of a study: its first batch, and then trials like the last one up to
+// its budget. An assessment follows. once is the number of trials if all are in the first batch,
 // else 0.
 func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	first := s.First()
@@ -30,12 +30,12 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 		}
 	}
 	budget = s.Budget()
-	if budget.Whole > 0 { // those below the whole budget as a part of one
+	if budget.Whole > 0 { // a trial with a part of the budget counts as that part
 		whole := int(math.Ceil(budget.Whole))
 		return []batch{{whole, 1, whole, false}}, 0, budget
 	}
 	if more := budget.Trials - len(first); more > 0 {
-		points, atOnce := 1, max(1, budget.AtOnce) // also of strategies that tell less than they should
+		points, atOnce := 1, max(1, budget.AtOnce) // a strategy may report 0
 		if len(first) > 0 {
 			points = len(first[len(first)-1].Points)
 		}
@@ -47,26 +47,26 @@ func batches(s search.Study) (b []batch, once int, budget search.Budget) {
 	return b, len(first), budget
 }
 
-// Times are the expected times of the parts of a study, in seconds of processor time.
+// Times has the expected times of the parts of a study, in seconds of processor time.
 type Times struct {
 	Evaluation  float64 // one evaluation from a cold start, with its gradient if a local optimiser needs it
 	Evaluations float64 // expected number in the longest job
 	Longest     float64 // longest job
 	Trials      float64 // all trials
-	Preliminary float64 // of these the preliminary ones
+	Preliminary float64 // preliminary trials
 	All         float64 // all jobs
 	Path        float64 // jobs of a study that must run one after another
 }
 
-// near is the part of the evaluations of search.PerClimb that a climb takes from the optimum of
-// another inference method.
+// near is the fraction of search.PerClimb evaluations that a climb takes if it starts at the
+// optimum of another inference method.
 const near = 1. / 3
 
 // perMove is the expected number of evaluations per transition of a Markov chain.
 const perMove = 2.5
 
-// choosing is an upper bound, in seconds, of the time to find the number of inducing inputs for a
-// tolerance; 0 if no tolerance is given.
+// choosing returns an upper bound of the time, in seconds, to find the number of inducing inputs
+// for a tolerance; 0 without a tolerance.
 func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (seconds float64) {
 	points, most := objective.Climbs(objective.InducingOf(m.Inference), s.Cases)
 	for _, k := range points {
@@ -77,7 +77,7 @@ func choosing(r *Rates, m objective.Model, s approx.Size, dim, free int) (second
 	return seconds
 }
 
-// studyTimes are the times of one study with these trials.
+// studyTimes returns the times of one study with these trials.
 func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (c Times, ok bool) {
 	_, dim := j.Set.Source.X.Dims()
 	tuned, ok1 := r.Times(j.Tuned, s, dim)
@@ -157,11 +157,11 @@ func studyTimes(r *Rates, j *job.Job, s approx.Size, free int, trials []batch) (
 		for _, b := range trials {
 			most += b.trials * b.points
 		}
-		climbs := min(1.5*search.PerClimb(free), float64(most)) // from the end it takes about half as long
+		climbs := min(1.5*search.PerClimb(free), float64(most)) // the climb from the end is shorter
 		assess += climbs * tuned.Evaluation()
 	}
 	add(batch{1, 1, 1, false}, 1+samples, assess)
-	first := choosing(r, j.Tuned, s, dim, free) // the other jobs wait for it
+	first := choosing(r, j.Tuned, s, dim, free) // all other jobs wait for it
 	c.All, c.Path, c.Longest = c.All+first, c.Path+first, c.Longest+first
 	return c, true
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// work is how often a job does each part of a fit.
+// work counts how often a job does each part of a fit.
 type work struct{ first, gram, cold, warm, slope, predict float64 }
 
 // takes is the time of such work with a model.
@@ -28,7 +28,7 @@ func (w work) takes(t *testing.T, m objective.Model, s approx.Size) float64 {
 	return w.first*of.First + w.gram*of.Gram + w.cold*of.Fit + w.warm*of.Again + w.slope*(of.Gradient+of.Pullback) + w.predict*of.Predict
 }
 
-// The time of a study is that of its trials and of its assessment, counted here in parts of fits.
+// The time of a study is the sum for its trials and its assessment, counted here in parts of fits.
 // Two hyperparameters are free: a climb takes 20 evaluations, and by differences 5 times as many;
 // from the optimum of another method it takes a third.
 func TestTimesOfStudies(t *testing.T) {
@@ -47,7 +47,7 @@ func TestTimesOfStudies(t *testing.T) {
 		job           *job.Job
 		trials        []batch
 		trial, assess float64 // times of one
-		evaluations   float64 // of the longest job
+		evaluations   float64 // evaluations of the longest job
 	}{
 		{"none", &job.Job{Model: laplace, Tuned: laplace}, nil, 0, sum(once, t), 1},
 		{"bfgs", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs"}, []batch{{3, 1, 1, false}}, sum(climb(20), t), sum(once, t), 20},
@@ -64,7 +64,7 @@ func TestTimesOfStudies(t *testing.T) {
 		{"chains", &job.Job{Model: laplace, Tuned: laplace, Chain: &objective.Chain{Burn: 3, Samples: 4, Thin: 5}}, []batch{{3, 1, 1, false}},
 			sum(work{first: 1, gram: moves, warm: moves}, t), sum(once, t) + sum(work{gram: 12, warm: 12, predict: 12}, t), moves},
 		{"a compared search", &job.Job{Model: laplace, Tuned: laplace, Climbs: true}, []batch{{5, 2, 2, false}}, sum(work{first: 1, gram: 2, cold: 1, warm: 1, predict: 2}, t),
-			sum(once, t) + sum(work{gram: 10, cold: 10, slope: 10}, t), 1}, // no more evaluations than those of the search
+			sum(once, t) + sum(work{gram: 10, cold: 10, slope: 10}, t), 1}, // at most the evaluations of the search
 		{"a long compared search", &job.Job{Model: laplace, Tuned: laplace, Climbs: true}, []batch{{99, 1, 9, false}}, sum(work{first: 1, gram: 1, cold: 1, predict: 1}, t),
 			sum(once, t) + sum(work{gram: 30, cold: 30, slope: 30}, t), 1},
 	} {

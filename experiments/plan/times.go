@@ -21,26 +21,26 @@ import (
 
 // FitTimes are expected times of the parts of a fit, in seconds of processor time.
 type FitTimes struct {
-	First    float64 // what kernels compute once for their inputs
+	First    float64 // computations of kernels that are done once for their inputs
 	Gram     float64 // the covariance matrix
-	Fit      float64 // from a cold start
-	Again    float64 // from the state of a nearby fit
+	Fit      float64 // the iteration, from a cold start
+	Again    float64 // the iteration, from the state of a nearby fit
 	Gradient float64 // the adjoint
-	Pullback float64 // from the adjoint to the hyperparameters
+	Pullback float64 // the gradient of the hyperparameters from the adjoint
 	Predict  float64 // all new cases
 }
 
 // Evaluation is the time of one evaluation with its gradient.
 func (t FitTimes) Evaluation() float64 { return t.Gram + t.Fit + t.Pullback + t.Gradient }
 
-// speed multiplies nominal times: those of operations that take n³ and all others.
+// speed has factors of nominal times: cubic for operations that take n³, and rest for all others.
 type speed struct{ cubic, rest float64 }
 
 // Rates predict times. Nominal times have the right order of magnitude on any machine and the right
 // growth with the size of the problem, so work can be divided by them, the same everywhere.
 type Rates struct {
 	measure func(m objective.Model, classes, dim int) (speed, error)
-	known   map[string]speed // by kind of model; nil: nominal
+	known   map[string]speed // factors by kind of model; nil: nominal times
 	last    speed
 	spent   time.Duration
 }
@@ -48,8 +48,8 @@ type Rates struct {
 // Nominal are the rates that do not depend on the machine.
 var Nominal = &Rates{}
 
-// Measured are rates of this machine. Each kind of model is timed when its time is asked for first,
-// until that has taken some seconds in all; then further kinds get the speed of the last one.
+// Measured are rates of this machine. Each kind of model is timed when its time is needed first.
+// After some seconds of timing in all, further kinds get the speed of the last one.
 func Measured(ctx context.Context) *Rates {
 	return &Rates{known: map[string]speed{}, measure: func(m objective.Model, classes, dim int) (speed, error) {
 		return measure(ctx, m, classes, dim)
@@ -89,8 +89,8 @@ func (r *Rates) speed(m objective.Model, classes, dim int) (s speed, ok bool) {
 // mostClasses is the number of classes that are timed at most: the nominal growth serves beyond.
 const mostClasses = 5
 
-// measure times the log evidence and its gradient on two small sets of data, and returns the speed
-// with which the nominal times are those.
+// measure times the log evidence and its gradient on two small sets of data. It returns the speed
+// for which the nominal times equal the measured ones.
 func measure(ctx context.Context, m objective.Model, classes, dim int) (_ speed, err error) {
 	m.Inference, _ = approx.With(m.Inference, nil)
 	if a, ok := m.Inference.(approx.Abridger); ok {
@@ -169,8 +169,8 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok
 
 // times are the nominal times, multiplied. A kernel takes n²d once and n² per covariance, and its
 // gradient n² per hyperparameter; a method takes terms in n³, n² and n per latent process. With m
-// inducing inputs, what takes m² per pair of inputs takes m per case, and a method takes about six
-// passes of m² instead of one of n³.
+// inducing inputs, kernels compute n m covariances, and a method takes about six passes of n m²
+// instead of one of n³.
 func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
 	if rank := m.Rank(size.Cases); rank < size.Cases {
@@ -179,7 +179,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
 			d := float64(leaf.Dim)
-			// kernels share what they compute once
+			// kernels share computations that are done once
 			each := leaf.Share * s.rest * n * known
 			t.First += each * (1e-10*d + 1e-9) / float64(len(m.Kernels))
 			t.Gram += each * 1e-8
@@ -188,7 +188,7 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 	}
 	classes, pairs := float64(likelihood.Processes(m.Likelihood, size.Classes)), 1.0
 	if _, each := m.Inference.(approx.OneVsRest); !each && passes > 1 {
-		pairs = classes // of joint classes, each pair needs products
+		pairs = classes // joint classes need products for each pair
 	}
 	cube := passes * pairs * n * known * known
 	apart := size

@@ -37,8 +37,8 @@ type Described struct {
 }
 
 // Describe summarises a bundled data set, or a file of cases with its columns classified as by
-// gpc-tune init. label is the label's column, or empty. Labels that cannot be classes are numbers,
-// and missing values are counted.
+// gpc-tune init. label is the label's column, or empty. Labels that cannot be classes are read as
+// numbers. Missing values are counted.
 func Describe(name, label string) (out Described, err error) {
 	from, err := Source(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func Describe(name, label string) (out Described, err error) {
 		d, err = ReadAny(&from)
 	case err == nil:
 		out.Table = t
-		if t.Inputs() == 0 { // which is no data set yet, and its columns say why
+		if t.Inputs() == 0 { // no data set: the reasons of the columns say why
 			out.Summary = data.Summary{Name: filepath.Base(name), Form: t.Form, Cases: t.Rows, Classes: t.Classes}
 			return out, nil
 		}
@@ -69,7 +69,7 @@ func Describe(name, label string) (out Described, err error) {
 }
 
 // ReadAny reads data whose labels are classes or, if that is impossible, numbers, and sets from
-// accordingly. The error is that for classes.
+// accordingly. If both fail, the error is the one for classes.
 func ReadAny(from *data.Spec) (*data.Data, error) {
 	from.Missing = "mean"
 	d, err := data.Load(*from, ".", 0)

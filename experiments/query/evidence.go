@@ -28,7 +28,7 @@ import (
 type Answer struct {
 	// nats; null if the fit failed or has not converged
 	LogEvidence   reports.Number           `json:"log_evidence"`
-	StandardError record.Number            `json:"standard_error,omitempty"` // of a sampled log evidence, nats
+	StandardError record.Number            `json:"standard_error,omitempty"` // nats, if sampled
 	Gradient      map[string]record.Number `json:"gradient"`
 	Converged     bool                     `json:"converged"`
 	Iterations    int                      `json:"iterations"`
@@ -41,7 +41,7 @@ type Answer struct {
 // CorrectedAnswer is approx.Corrected.
 type CorrectedAnswer struct {
 	LogEvidence record.Number `json:"log_evidence"` // nats
-	Next        record.Number `json:"next_term"`    // what the correction leaves out, nats
+	Next        record.Number `json:"next_term"`    // first omitted term of the correction, nats
 }
 
 // TestAnswer has the scores of the predictions for the test cases: for classes, or for numeric
@@ -103,7 +103,7 @@ func (q Query) Evaluate(ctx context.Context) (*Answer, error) {
 	return interrupt.Do(ctx, func() (*Answer, error) { return q.at(ctx, o, theta, ds, p) })
 }
 
-// admit returns machine.ErrMemory if there is no memory for so many bytes.
+// admit returns machine.ErrMemory if these bytes do not fit into memory.
 func admit(data string, bytes int64) error {
 	err := machine.Admit(machine.Footprint(bytes, machine.Percent()), 0)
 	if err != nil {
@@ -203,7 +203,7 @@ func (q Query) answer(
 	return a, nil
 }
 
-// corrected is the corrected log evidence of a posterior.
+// corrected returns the corrected log evidence of a posterior.
 func corrected(p approx.Posterior) (*CorrectedAnswer, error) {
 	of, ok := p.(approx.Corrector)
 	if !ok {

@@ -63,7 +63,7 @@ func (q Query) load(
 	return ds, p, nil
 }
 
-// place returns theta with the values of the flag.
+// place returns the initial hyperparameters on the theta scale, with the values of the flag.
 func (q Query) place(found *strictyaml.Findings, l objective.Layout) []float64 {
 	return Points(found.As("--theta"), []objective.Layout{l}, q.Theta)[0]
 }
@@ -106,7 +106,7 @@ func Points(found *strictyaml.Findings, layouts []objective.Layout, given map[st
 // noTest, as Query.Test, ignores a bundled test set.
 const noTest = "none"
 
-// parts are those of the model.
+// parts returns the texts of the parts of the model.
 func (q Query) parts() declared.Texts {
 	return declared.Texts{Kernel: q.Kernel, Mean: q.Mean, Likelihood: q.Likelihood, Inference: q.Inference,
 		Classes: q.Classes}

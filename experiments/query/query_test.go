@@ -44,7 +44,7 @@ func TestGrids(t *testing.T) {
 	}
 }
 
-// A name is that of a bundled set or else of a file that is there.
+// A name means a bundled set, or else an existing file.
 func TestSources(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n")
 	if s, err := Source("crabs"); err != nil || s.Dataset != "crabs" || s.Train != "" {
@@ -86,7 +86,7 @@ func TestDescribed(t *testing.T) {
 	if d, err := Describe(sparse, ""); err != nil || d.Table != nil || d.Cases != 4 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	// nothing but the label is a table that says why it is no data set
+	// a table with only the label says why it is no data set
 	if d, err := Describe(written(t, "note,y\n"+strings.Repeat("n,a\nn,b\n", 15)), "y"); err != nil || d.Table.Inputs() != 0 || d.Cases != 30 || d.Name != "t.csv" {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -132,8 +132,8 @@ func TestWavesAreWritten(t *testing.T) {
 	}
 }
 
-// Everything that is asked of a model is answered, or a warning says why not; the gradient is that
-// of the log evidence, by differences.
+// Every requested quantity of a model is computed, or a warning says why not; the gradient equals
+// differences of the log evidence.
 func TestAnswers(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n3,a\n4,b\n5,b\n6,a\n")
 	q := Query{Data: file, Test: file, Mean: "zero", Kernel: "se", Likelihood: "probit", Inference: "ep", Classes: "joint",
@@ -189,7 +189,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Mistakes in what is to be drawn name their flag; what is drawn has a row per case.
+// Mistakes in a request to draw name their flag. The result has a row per case.
 func TestDraws(t *testing.T) {
 	s := Sampling{Query: Query{Kernel: "se", Mean: "zero", Likelihood: "probit"}, Grid: "0:1:3", Count: 2, Seed: 1}
 	d, err := s.Draw(t.Context())

@@ -26,7 +26,7 @@ import (
 type Sampling struct {
 	Query          // without inference and test
 	Grid  string   // lo:hi:points, instead of data
-	Names []string // of the classes, with a grid; needed for softmax only
+	Names []string // names of the classes, with a grid; needed for softmax only
 	Count int
 	Seed  uint64
 }
@@ -144,9 +144,9 @@ func parseGrid(text string) ([]float64, error) {
 		maxGridCases)
 }
 
-// Figure shows the latent functions over their one input and, beside them, the probabilities; if
-// every class has a latent function, with a row for each of the first draws. More than one input is
-// a Problem.
+// Figure plots the latent functions over their one input, and the probabilities at their right. If
+// every class has a latent function, each of the first draws has a row. More than one input is a
+// Problem.
 func (d *Drawn) Figure() (figure.Figure, error) {
 	if d.inputs != 1 {
 		return figure.Figure{}, spec.Problems{{File: "--format",

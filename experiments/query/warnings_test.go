@@ -11,12 +11,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 )
 
-// told says whether a warning starts like this.
+// told reports whether a warning starts like this.
 func told(warnings []string, start string) bool {
 	return slices.ContainsFunc(warnings, func(w string) bool { return strings.HasPrefix(w, start) })
 }
 
-// What a method does not have is a warning only where it was asked for.
+// A quantity that a method does not have is a warning only if it was requested.
 func TestWhatMethodsLack(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n3,a\n4,b\n5,b\n6,a\n")
 	for _, c := range []struct {
@@ -126,8 +126,8 @@ func TestDrawsThatFail(t *testing.T) {
 	}
 }
 
-// A test case whose own class has probability 0 is told. Far from all data the latent function is
-// its prior, of mean 100, and the probability of the first class Φ(-100/√2) < 1e-1000.
+// A test case whose own class has probability 0 gives a warning. Far from all data the latent
+// function is its prior, of mean 100, and the probability of the first class Φ(-100/√2) < 1e-1000.
 func TestCasesWithoutProbability(t *testing.T) {
 	file := written(t, "x,y\n1,a\n2,b\n3,b\n")
 	q := Query{Data: file, Mean: "{constant: 100}", Kernel: "se", Likelihood: "probit", Inference: "laplace",
@@ -169,7 +169,7 @@ func TestMissingValuesAreCounted(t *testing.T) {
 	if !slices.Equal(d.Missing, []data.Gap{{Input: "x", N: 20}}) {
 		t.Errorf("missing: %+v", d.Missing)
 	}
-	// a bundled set, of which 16 cases have no V6
+	// a bundled set; 16 of its cases have no V6
 	if d, err = Describe("breast_cancer", ""); err != nil || !slices.Equal(d.Missing, []data.Gap{{Input: "V6", N: 16}}) {
 		t.Errorf("missing: %+v, %v", d.Missing, err)
 	}

@@ -51,8 +51,8 @@ func estimate(p *plan.Plan, r *plan.Rates) (all []Estimate, measured bool) {
 	return all, measured
 }
 
-// unit is what is not divided among blocks: a study, or of a divided study one trial or all jobs
-// after the trials.
+// unit is work that one block does as a whole: a study, or one trial of a divided study, or all
+// jobs of a divided study after its trials.
 type unit struct {
 	study, trial int // trial: index, or search.Later for the jobs after the trials and for whole studies
 	seconds      float64
@@ -62,9 +62,9 @@ type unit struct {
 // division assigns the units of a plan to blocks.
 type division struct {
 	units []unit
-	block []int   // of each unit
-	first [][]int // by study, the units that are its trials; nil: the study is not divided
-	later []int   // by study, the unit that is the study or its jobs after the trials
+	block []int   // block of each unit
+	first [][]int // units of the trials of each study; nil: the study is not divided
+	later []int   // unit of each whole study, or of the jobs of a study after its trials
 }
 
 // divide assigns the studies to blocks by their expected times. A study larger than half a block is
@@ -76,7 +76,7 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 	for _, e := range estimates {
 		share += (e.Trials + e.Later) / float64(blocks)
 	}
-	// Studies that wait are placed after those that they wait for.
+	// A study that waits for others is placed after them.
 	placed, left := make([]bool, len(p.Studies)), len(p.Studies)
 	for left > 0 {
 		before := left
@@ -85,7 +85,7 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 			if placed[i] || waits {
 				continue
 			}
-			if s.Lead < i { // in the same block, which computes what they share once
+			if s.Lead < i { // its lead shares trials: one block runs both
 				d.first[i], d.later[i] = d.first[s.Lead], d.later[s.Lead]
 				d.units[d.later[i]].seconds += estimates[i].Trials + estimates[i].Later
 				placed[i] = true

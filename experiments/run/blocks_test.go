@@ -121,7 +121,8 @@ func quiet(t *testing.T) Options {
 }
 
 // Running the blocks in any order, wave after wave, and then the rest gives the bytes of an
-// undivided run and no job twice; what is missing before each wave is what the blocks then do.
+// undivided run and no job twice. The blocks of a wave do exactly the jobs that were missing before
+// it.
 func TestBlocksDoTheRun(t *testing.T) {
 	for name, text := range divided {
 		t.Run(name, func(t *testing.T) {
@@ -376,8 +377,8 @@ func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
 	}
 }
 
-// A worker does what its block has and says how many of its studies wait for other blocks. One that
-// is stopped returns the reason.
+// A worker does the jobs of its block, and returns the number of its studies that wait for other
+// blocks. A worker that is stopped returns the reason.
 func TestWorkersSayWhatWaits(t *testing.T) {
 	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\n"+
 		"tune: {restarts: 4}\n")

@@ -41,8 +41,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 	return j, begun, err
 }
 
-// journalOptions are the options for the journal of a folder with the manifest begun, for the jobs
-// of a plan.
+// journalOptions returns the options of a plan's journal in a folder with the manifest begun.
 func journalOptions(begun, plan record.Manifest) journal.Options {
 	o := journal.Options{Plan: plan.Key, Begun: begun.Build.String(), Build: build.This().String(),
 		Check: reports.Checker(plan)}
@@ -100,7 +99,7 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	return found, &extension{dir}
 }
 
-// remedy says what to do about a damaged manifest.
+// remedy is the advice for a damaged manifest.
 const remedy = "a run of the file with --resume (from Go: Options.Resume) writes it again, and continues with the " +
 	"journal"
 
@@ -114,8 +113,8 @@ func (e *extension) Error() string {
 
 func (e *extension) Unwrap() error { return ErrOtherConfiguration }
 
-// changed lists the parts of another plan that this one lacks: none if this plan extends it, with
-// more configurations, more training sets, or other trials of the same kind.
+// changed lists the parts of another plan that are missing in this one. The list is empty if this
+// plan extends it with more configurations, more training sets, or other trials of the same kind.
 func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 	note := func(name, was, is string) bool {
 		if was == is {
@@ -159,7 +158,7 @@ func changed(p *plan.Plan, old record.Manifest) (changed []string) {
 		switch {
 		case told:
 		case note("versions of the code of components", versionsText(was.Versions), versionsText(is.Versions)):
-		case old.Tune != p.Manifest.Tune: // its objective, or the like
+		case old.Tune != p.Manifest.Tune: // such as the objective
 			note("tune", old.Tune, p.Manifest.Tune)
 		case slices.ContainsFunc(is.Studies, func(t record.Study) bool { return t.Evaluation == s.Evaluation }):
 			note("evaluate."+s.Evaluation, fmt.Sprintf("%d cases held out in repeat %d fold %d", s.Test, s.Repeat,
@@ -184,7 +183,7 @@ func others(c record.Configuration) string {
 	return strings.Join(names, ", ")
 }
 
-// mostLike is the configuration that has the most parts in common with other.
+// mostLike returns the configuration that has the most parts in common with other.
 func mostLike(all []record.Configuration, other record.Configuration) (best record.Configuration) {
 	most := -1
 	for _, c := range all {
@@ -201,7 +200,7 @@ func mostLike(all []record.Configuration, other record.Configuration) (best reco
 	return best
 }
 
-// parts are the texts, as in the file, that distinguish configurations.
+// parts returns the texts of the file that distinguish configurations.
 func parts(c record.Configuration) []struct{ name, text string } {
 	content := "data: hash of cases, inputs and labels"
 	if c.Program != nil {
@@ -217,7 +216,8 @@ func parts(c record.Configuration) []struct{ name, text string } {
 	}
 }
 
-// programText is what decides the values of a program, apart from its files and hyperparameters.
+// programText returns the settings that determine the values of a program, without its files and
+// hyperparameters.
 func programText(p *record.Program) string {
 	if p == nil {
 		return ""
@@ -234,7 +234,7 @@ func programText(p *record.Program) string {
 	return text
 }
 
-// rangesText is what the hyperparameters of a program can be.
+// rangesText returns the ranges of a program's hyperparameters.
 func rangesText(p *record.Program) string {
 	if p == nil {
 		return ""
@@ -242,8 +242,8 @@ func rangesText(p *record.Program) string {
 	return strings.Join(p.Ranges, "; ")
 }
 
-// Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends that of
-// the folder. Nothing is written.
+// Done counts the recorded jobs of a plan in dir. extends reports whether the plan extends the plan
+// of the folder. Nothing is written.
 func Done(p *plan.Plan, dir string) (n int, extends bool, err error) { return done(p, dir, false) }
 
 // DoneForRetry is Done without the failed jobs and the fits that depend on them, which a retry runs

@@ -21,8 +21,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// A folder of another plan is refused with what differs, each part once; a plan that only adds to
-// that of the folder may extend it.
+// A folder of another plan is refused with a list of the differences, each once. A plan that only
+// adds to the plan of the folder may extend it.
 func TestWhatDiffersIsNamed(t *testing.T) {
 	const (
 		model   = crabs30 + "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"
@@ -84,8 +84,8 @@ func TestWhatDiffersIsNamed(t *testing.T) {
 	}
 }
 
-// A lost evaluation is named beside those of the configuration that has most in common with the old
-// one.
+// The message about a lost evaluation also names the evaluations of the configuration that has most
+// in common with the old one.
 func TestWhatIsMostAlike(t *testing.T) {
 	study := func(evaluations ...string) (all []record.Study) {
 		for _, e := range evaluations {
@@ -223,8 +223,8 @@ func TestLastWavesAreLeftToTheRest(t *testing.T) {
 	}
 }
 
-// Jobs get the memory that is free, or the limit. A process that runs them alone collects garbage
-// by what they need, unless GOGC says how; afterwards it has its own settings again.
+// Jobs get the free memory, or the limit. A process that runs only them adjusts garbage collection
+// to their needs, unless GOGC is set. Afterwards it has its previous settings again.
 func TestGovern(t *testing.T) {
 	settings := func() (percent int, limit int64) {
 		percent = debug.SetGCPercent(-1)
@@ -233,7 +233,7 @@ func TestGovern(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		memory  int64 // of a job
+		memory  int64 // memory of a job
 		process bool
 		gogc    string
 		own     int // percentage before
@@ -284,7 +284,7 @@ func TestLargeStudiesAreDivided(t *testing.T) {
 	}
 	for _, c := range []struct {
 		blocks  int
-		share   float64 // of the large study, in blocks
+		share   float64 // fraction of the large study, in blocks
 		divided bool
 	}{{1, 0.9, false}, {2, 0.49, false}, {2, 0.51, true}, {9, 4, true}} {
 		others := 2 * float64(len(estimates)-1)
@@ -348,8 +348,8 @@ func TestDroppedConfigurationsAreNotMissing(t *testing.T) {
 	}
 }
 
-// A report names the files that it has written, each once: those of its formats and those always
-// written.
+// A report names each file that it has written once: the files of its formats and the files that
+// are always written.
 func TestReportNamesItsFiles(t *testing.T) {
 	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {training: {}}\n")
 	dir := t.TempDir()
@@ -402,8 +402,8 @@ func TestReportNamesItsFiles(t *testing.T) {
 // small is an experiment of one fit.
 const small = crabs30 + "model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n"
 
-// A damaged manifest is written again when the run is resumed, and kept beside the new one, unless
-// the journal is that of another experiment.
+// A damaged manifest is written again when the run is resumed, and the damaged one is kept too. It
+// is not written if the journal belongs to another experiment.
 func TestDamagedManifests(t *testing.T) {
 	p := plantest.Planned(t, small)
 	other := plantest.Planned(t, strings.Replace(small, "kernel: se", "kernel: linear", 1))
@@ -472,8 +472,7 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
-// Failed jobs run again if that is asked for, and the user is told how many; nothing is on record
-// in a new folder.
+// With Retry failed jobs run again, and a message says how many. A new folder has no records.
 func TestFailedJobsRunAgain(t *testing.T) {
 	p := plantest.Planned(t, small)
 	for name, again := range map[string]func(dir string, retry bool, warn func(string, ...any)) error{

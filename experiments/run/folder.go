@@ -30,7 +30,7 @@ type Folder struct {
 	Manifest record.Manifest
 	Lines    []record.Line
 	Notes    []string       // problems of the records
-	Control  record.Control // what the commands given by hand amount to
+	Control  record.Control // combined effect of the commands of the control file
 }
 
 // ReadFolder reads the manifest and the journal of a run folder.
@@ -39,7 +39,7 @@ func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read
 // Follower reads a run folder repeatedly, and only the new part of the journal.
 type Follower struct {
 	Dir      string
-	manifest os.FileInfo // of the file last read
+	manifest os.FileInfo // the manifest file that was last read
 	journal  *journal.Journal
 	last     *Folder
 }

@@ -45,8 +45,8 @@ func TestProgressSaysHowToGoOn(t *testing.T) {
 	}
 }
 
-// Of the figures that a report had written, it deletes those that it no longer draws, unless they
-// have changed since or are no files any more. Others stay.
+// A report deletes the figures that it had written and no longer draws. Figures that have changed
+// since, or are no files any more, stay, and so do all other files.
 func TestFiguresNoLongerDrawnAreDeleted(t *testing.T) {
 	p := plantest.Planned(t, crabs30+"model: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\nevaluate: {training: {}}\n")
 	dir := t.TempDir()

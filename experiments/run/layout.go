@@ -24,24 +24,24 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// Layout is the content of plan.json in a run folder: what a worker on any machine needs to make
-// the plan again and to find its block.
+// Layout is the content of plan.json in a run folder: the information with which a worker on any
+// machine makes the plan again and finds its block.
 type Layout struct {
 	Schema   string       `json:"schema"`            // "gpc-tune/plan/2"
-	Key      string       `json:"key"`               // of the manifest
+	Key      string       `json:"key"`               // key of the manifest
 	ID       string       `json:"id"`                // identifies the run for engines
 	Engine   string       `json:"engine,omitempty"`  // engine of the last submission
 	Options  []string     `json:"options,omitempty"` // command-line options of that submission
 	Blocks   int          `json:"blocks"`
-	Build    record.Build `json:"build"` // required of workers
+	Build    record.Build `json:"build"` // build that workers must have
 	File     string       `json:"file"`
 	Folder   string       `json:"folder"` // absolute; relative paths in the file start here
-	Text     string       `json:"text"`   // of the file
+	Text     string       `json:"text"`   // text of the file
 	Settings []string     `json:"settings,omitempty"`
-	// The estimates are in seconds of the machine that wrote them; if false, they are relative
-	// only.
+	// Measured means that the estimates are seconds of the machine that wrote them. Otherwise they
+	// are relative only.
 	Measured  bool       `json:"measured"`
-	Estimates []Estimate `json:"estimates"`     // of every study
+	Estimates []Estimate `json:"estimates"`     // estimate of every study
 	Sum       string     `json:"sum,omitempty"` // checksum of the bytes before it
 }
 
@@ -55,7 +55,7 @@ type LaidOut struct {
 	Layout
 	Plan  *plan.Plan
 	Dir   string
-	retry bool // only Missing counts the failed jobs as missing, because nothing is written
+	retry bool // Missing counts the failed jobs as missing; nothing is written
 }
 
 // LayOutOptions are options of LayOut.
@@ -144,7 +144,7 @@ const (
 	blocksAnyway = 16
 )
 
-// suggested is a number of blocks for workers that run this many jobs at a time.
+// suggested returns a number of blocks for workers that run this many jobs at a time.
 func (l *LaidOut) suggested(jobs int) int {
 	blocks, total, units := blocksAnyway, 0.0, 0
 	for i, e := range l.Estimates {
@@ -244,7 +244,7 @@ func OpenLaidOut(ctx context.Context, dir string) (*LaidOut, error) {
 	return &LaidOut{Layout: l, Plan: p, Dir: dir}, nil
 }
 
-// Files are the absolute paths of the data files that workers read.
+// Files returns the absolute paths of the data files that workers read.
 func (l *LaidOut) Files() (files []string) {
 	for _, declared := range l.Plan.Spec.Data {
 		files = append(files, declared.Files(l.Folder)...)
@@ -256,7 +256,8 @@ func (l *LaidOut) Files() (files []string) {
 }
 
 // Work runs the missing jobs of a block that can run now. waits is the number of its studies with
-// jobs that depend on other blocks: another worker of the same block continues with them later.
+// jobs that depend on other blocks. Another worker of the same block continues with these jobs
+// later.
 func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {
 	p, d := l.Plan, divide(l.Plan, l.Estimates, b.Of)
 	owned := func(i int) bool {
@@ -303,7 +304,7 @@ type Wave struct {
 	Index   int     // index of the wave
 	Blocks  []int   // blocks with missing jobs, ascending
 	Seconds float64 // processor time of the largest block
-	Longest float64 // processor time of the longest unit, which one worker runs
+	Longest float64 // processor time of the longest unit: one worker runs a unit
 	All     float64 // processor time of all blocks
 }
 
@@ -315,8 +316,8 @@ type Workload struct {
 	Journal int64   // approximate final size of the journal in bytes
 }
 
-// Missing lists the blocks with jobs that are not on record. The final jobs are left to `--block
-// rest` if they are no more work than one block has before them.
+// Missing lists the blocks with jobs that are not on record. If the final jobs take no longer than
+// one block takes before them, they are left to `--block rest`.
 func (l *LaidOut) Missing() (w Workload, err error) {
 	begun, err := journal.ReadManifest(l.Dir)
 	if err != nil { // it must be written
@@ -337,7 +338,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 	}
 	w.Journal = l.Plan.Journal()
 	d := divide(l.Plan, l.Estimates, l.Blocks)
-	var loads []map[int]float64 // of each wave, by block
+	var loads []map[int]float64 // seconds of each wave, by block
 	for _, k := range d.missing(left) {
 		u := d.units[k]
 		for len(w.Waves) <= u.wave {

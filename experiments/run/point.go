@@ -16,9 +16,9 @@ import (
 )
 
 // Point reads a point for the searches of configuration k, each value as NAME=VALUE with a name of
-// the report. Values of choices are written as in the file. The error has everything that keeps a
-// search from trying the point: names, values outside of what a hyperparameter can be, and
-// hyperparameters that do not matter there.
+// the report. Values of choices are written as in the file. The error lists everything that keeps a
+// search from trying the point: unknown names, values out of range, and hyperparameters that have
+// no effect there.
 func Point(k int, of record.Configuration, assignments []string) (map[string]record.Number, error) {
 	if slices.Contains([]string{"none", "grid", "mcmc"}, of.Tune) {
 		return nil, fmt.Errorf("configuration %d has tune: %s, which searches no further points", k, of.Tune)
@@ -101,7 +101,7 @@ func valueOf(h record.Hyperparameter, name, text string) (record.Number, error) 
 	return record.Number(v), nil
 }
 
-// literalOf reads a value as a file gives it; what is no such value is a text.
+// literalOf reads a value as in a file. A text that is no YAML scalar is taken literally.
 func literalOf(text string) param.Literal {
 	n := strictyaml.Parse([]byte(text), strictyaml.NewFindings(""))
 	if n != nil && n.Kind == strictyaml.ScalarNode {

@@ -128,7 +128,7 @@ func Admit(studies []search.Study, limit int64) error {
 
 // Govern limits the jobs to the free memory, unless there is a limit, and lets idle workers help
 // inside jobs. With Options.Process it also adjusts the garbage collector and the memory limit of
-// the process to what the jobs need. undo restores all this.
+// the process to the needs of the jobs. undo restores all settings.
 func Govern(p *plan.Plan, o *Options) (undo func()) {
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit, _ = machine.Available()
@@ -142,7 +142,7 @@ func Govern(p *plan.Plan, o *Options) (undo func()) {
 	for _, s := range p.Studies {
 		largest = max(largest, s.Memory)
 	}
-	// counts as memory in use, but takes none: make would clear memory that was used before
+	// counts as memory in use but takes none; make would clear reused memory and so take it
 	var floor strings.Builder
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		if largest >= leeway {

@@ -64,9 +64,9 @@ func (d *decoder) set(root *strictyaml.Node, assignment string) {
 // pathKeys are the keys whose values are paths.
 var pathKeys = []string{"data.train", "data.test", "tune.start_from"}
 
-// Rebased returns a setting of a command line, where paths start in the current folder, as one for
-// the file, in which they start in its folder: relative paths become absolute ones. A path that
-// exists only where it starts in the folder of the file, or nowhere, is left as it is.
+// Rebased converts a setting of a command line to a setting of the file. Paths of the command line
+// are relative to the current folder, paths of the file to its folder, so relative paths become
+// absolute. A relative path that does not exist in the current folder is left as it is.
 func Rebased(file, assignment string) string {
 	path, text, _ := strings.Cut(assignment, "=")
 	value := strictyaml.Parse([]byte(text), strictyaml.NewFindings(""))

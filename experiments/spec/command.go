@@ -14,7 +14,7 @@ import (
 // stands for the text {NAME}.
 var placeholder = regexp.MustCompile(`\{\{([A-Za-z][A-Za-z0-9_]*)\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}`)
 
-// nearly matches what looks like a placeholder and is none, such as { rate } and {rate:.3f}.
+// nearly matches texts that look like a placeholder and are none, such as { rate } and {rate:.3f}.
 var nearly = regexp.MustCompile(`\{\s*([A-Za-z][A-Za-z0-9_]*)\s*([:!][^{}]*)?\}`)
 
 // fill replaces the placeholders of an argument by the texts of the values.
@@ -27,8 +27,8 @@ func fill(arg string, text func(name string) string) string {
 	})
 }
 
-// checkPlaceholders reports placeholders of a command that no hyperparameter has, and what is
-// nearly one. A $ before the brace makes it a variable of a shell.
+// checkPlaceholders reports placeholders of a command that name no hyperparameter, and texts that
+// are nearly placeholders. A $ before the brace makes it a variable of a shell.
 func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 	if command == nil {
 		return
@@ -61,7 +61,7 @@ func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 // quotes or behind a backslash. What only a shell would understand is an error.
 func words(text string) (args []string, err error) {
 	var word strings.Builder
-	inside, quote := false, rune(0) // of a word, of quotes
+	inside, quote := false, rune(0) // inside a word; the open quote, or 0
 	runes := []rune(strings.TrimSpace(text))
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]

@@ -159,8 +159,8 @@ type Deciding struct {
 	// for.
 	Loss   string
 	Reject *float64 // cost of rejecting a case; nil: no case is rejected
-	// Threshold is the probability of the second of two classes from which on it is decided for,
-	// instead of costs; nil: that of the model, or ½.
+	// Threshold replaces costs: the second of two classes is predicted if its probability is at
+	// least this. It is nil for the threshold of the model, or ½.
 	Threshold *float64
 	// Strict refuses cases with values that cannot be read, or that are categories without a
 	// training case. Otherwise the cases are predicted, and such values are named in the warnings.
@@ -235,7 +235,8 @@ type predicting struct {
 	Threshold  *strictyaml.Node `yaml:"threshold"`
 }
 
-// thresholding is what the threshold on the probability of the second of two classes maximises.
+// thresholding names the score that the threshold on the probability of the second of two classes
+// maximises.
 type thresholding struct {
 	Maximise string `yaml:"maximise"`
 }

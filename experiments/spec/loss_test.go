@@ -15,8 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Costs are read from triples, a mapping, or a file with a mapping or a matrix; what is not given is
-// 1 for an error, and 0 for a correct decision.
+// Costs are read from triples, a mapping, or a file with a mapping or a matrix; a cost that is not
+// given is 1 for an error, and 0 for a correct decision.
 func TestCostsOfFlags(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

@@ -73,7 +73,8 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 }
 
 // startWith adds the inference method whose optimum is the start of the local optimiser, to models
-// that are tuned with another one. It gets the inducing inputs of that one, unless it has its own.
+// that are tuned with another method. It gets the inducing inputs of the tuned method, unless it
+// has its own.
 func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
 	for _, m := range models {
 		if m.Comparator == nil && m.Inference != nil && m.Likelihood != nil {
@@ -103,8 +104,8 @@ func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
 	return out
 }
 
-// distinct removes models with the same texts as an earlier one, which counts them. Those of
-// comparators arise from lists of parts that these do not use.
+// distinct removes models with the same texts as an earlier model, which counts them. Comparators
+// give equal models for lists of parts that they do not use.
 func distinct(models []Model) (out []Model) {
 	first := map[[4]string]int{}
 	for _, m := range models {

@@ -32,9 +32,9 @@ type Kind struct {
 type Entry struct {
 	Name, Doc string
 	File      []byte        // experiment file of a gallery entry
-	Options   reflect.Type  // type that the options of a component are decoded into; nil: no component of a table
-	Component any           // with its default options; nil: it needs options
-	Defaults  reflect.Value // of options
+	Options   reflect.Type  // type of a component's options; nil: no component of a table
+	Component any           // component with its default options; nil: it needs options
+	Defaults  reflect.Value // default options
 }
 
 // Kinds lists everything that a configuration file can name, from the tables that also decode it,

@@ -30,7 +30,7 @@ func (p Printing) Print() *record.Print {
 // width is the width of a figure: "84mm".
 type width struct{ points float64 }
 
-// UnmarshalText reads a length between that of a narrow column and that of a poster.
+// UnmarshalText reads a length from 50mm (a narrow column) to 1000mm (a poster).
 func (w *width) UnmarshalText(text []byte) (err error) {
 	w.points, err = within(string(text), "50mm", "1000mm")
 	return err
@@ -59,7 +59,7 @@ func within(text, least, most string) (float64, error) {
 	return 0, fmt.Errorf("%s is not from %s to %s", text, least, most)
 }
 
-// lines is how many lines share a panel of curves.
+// lines is the number of lines in a panel of curves.
 type lines int
 
 // UnmarshalText reads a number from 2 to 12.

@@ -57,7 +57,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
 		return
 	}
-	var names []string // also of those that are wrong
+	var names []string // names of all hyperparameters, also wrong ones
 	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
 		names = append(names, key.Value)
 		if !parameterName.MatchString(key.Value) {
@@ -151,7 +151,7 @@ func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
 	}
 }
 
-// without reports sections that do not go together with another one, and says why.
+// without reports sections that cannot be combined with another one, and says why.
 func (d *decoder) without(root *strictyaml.Node, why string, sections ...string) {
 	d.Mapping(root, func(key, _ *strictyaml.Node) {
 		if slices.Contains(sections, key.Value) {

@@ -59,10 +59,10 @@ type Spec struct {
 // and models.
 type Program struct {
 	record.Program
-	Timeout time.Duration // of a trial; 0: none
+	Timeout time.Duration // longest time of a trial; 0: no limit
 	Files   []string      // files whose content decides the values
 	Space   search.Space
-	Ways    []Tune // of searching
+	Ways    []Tune // ways of searching the space
 	// Value computes the objective for a Go program; nil: Command does.
 	Value                    func(ctx context.Context, x []float64) (float64, error)
 	CommandPlace, FilesPlace strictyaml.Place // positions in the file
@@ -101,8 +101,8 @@ func (p *Program) Paths(folder string) (paths []string) {
 type DataSpec struct {
 	data.Spec
 	Place  strictyaml.Place
-	places map[string]strictyaml.Place // of the values of its keys
-	Whole  bool                        // without mistakes, as far as known before the data are read
+	places map[string]strictyaml.Place // places of the values of its keys
+	Whole  bool                        // no mistakes are known before the data are read
 }
 
 // Faults reports the mistakes of a data set at the positions of their keys.
@@ -129,7 +129,7 @@ type Model struct {
 	Tuning  approx.Approximation // method whose criterion is maximised; nil: Inference
 	Start   approx.Approximation // method whose optimum is the start of the local optimiser; nil: none
 	Starts  declared.Part        // Start as the file declares it
-	Whole   bool                 // without mistakes, as far as known before the data are read
+	Whole   bool                 // no mistakes are known before the data are read
 	Repeats int                  // further declarations with the same texts
 }
 
@@ -155,22 +155,22 @@ func (m Model) Starting(classes int) objective.Model {
 	return m.On(classes).TunedBy(m.Start, classes)
 }
 
-// Tune is how hyperparameters are chosen on each training set.
+// Tune describes how hyperparameters are chosen on each training set.
 type Tune struct {
 	Method    string           // a strategy's name, or "none"
 	Strategy  search.Strategy  // nil for "none"
-	Criterion string           // what is maximised: "log_evidence"
-	Cross     *CrossValidation // if a score of held-out cases is maximised; nil: one of objective.Criteria is
+	Criterion string           // the objective: "log_evidence"
+	Cross     *CrossValidation // a score of held-out cases is maximised; nil: Criterion is
 	// StandardErrors requests standard errors of the hyperparameters tuned on all of the training
 	// data; each takes two gradients.
 	StandardErrors bool
-	Objective      string // as YAML flow text
+	Objective      string // YAML flow text
 	Stop           search.Stop
-	// StartCases is how many training cases, drawn from all, are tuned for the start of the local
-	// optimiser; 0: all.
+	// StartCases is the number of training cases that a first search uses, to find the start of the
+	// local optimiser. The cases are drawn from all; 0: all.
 	StartCases int
-	// StartFrom is the folder of a run at whose hyperparameters searches start; "": those of the
-	// model.
+	// StartFrom is the folder of a run at whose hyperparameters searches start; "": the initial
+	// values of the model.
 	StartFrom  string
 	StartPlace strictyaml.Place
 	Place      strictyaml.Place
@@ -187,7 +187,7 @@ func (t Tune) Ascent() search.Ascent {
 	return search.Ascent{}
 }
 
-// Gradients is how the gradients are computed.
+// Gradients returns the way in which gradients are computed.
 func (t Tune) Gradients() objective.Gradients { return t.Ascent().Gradient }
 
 // NeedsGradient names the part that needs an exact gradient; "": none.
@@ -218,7 +218,7 @@ func (t Tune) Maximised() (objective.Criterion, error) {
 type CrossValidation struct {
 	Score    cv.Score
 	Splitter cv.Splitter
-	Name     string // of the splitter
+	Name     string // name of the splitter
 	Place    strictyaml.Place
 }
 
@@ -268,9 +268,9 @@ type Report struct {
 // Illustration is an illustration with its position in the file.
 type Illustration struct {
 	illustrate.Illustration
-	Kind, Text string // as YAML flow text
+	Kind, Text string // YAML flow text
 	Place      strictyaml.Place
-	places     map[string]strictyaml.Place // of its options
+	places     map[string]strictyaml.Place // places of its options
 }
 
 // String is a short description of the experiment's size.
@@ -307,7 +307,7 @@ func (s *Spec) needs(part string) bool {
 // ErrInvalid marks data, or another input, that cannot be used.
 var ErrInvalid = errors.New("invalid data")
 
-// Problems are all mistakes of a configuration in the order of the file. At most twenty of a kind
+// Problems lists all mistakes of a configuration in the order of the file. At most twenty of a kind
 // are listed; the others are counted. A nil Problems is no error.
 type Problems = strictyaml.Problems
 
@@ -318,7 +318,7 @@ var ErrMistakes = strictyaml.ErrMistakes
 type Published struct {
 	record.Published
 	of    []condition
-	Names []FigureName // of the figures
+	Names []FigureName // names of the figures
 	Place strictyaml.Place
 }
 

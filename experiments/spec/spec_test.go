@@ -106,7 +106,7 @@ func TestOneMistakeEach(t *testing.T) {
 	}
 }
 
-// What is correct but unusual is read.
+// Correct but unusual files are read.
 func TestUnusualFiles(t *testing.T) {
 	for _, text := range []string{
 		head, head + "tune:\n", head + "tune: none\n", head + "tune: {method: none, objective: log_evidence}\n", head + "evaluate:\n",
@@ -142,7 +142,7 @@ func TestUncertaintyOfFigures(t *testing.T) {
 	}
 }
 
-// A setting of the command line takes the place of a value, and makes what is missing.
+// A setting of the command line replaces a value, and creates missing mappings.
 func TestSettings(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"model.likelihood=logit", ""}, {"tune.restarts=3", ""}, {"evaluate.kfold.k=3", ""}, {"name=ab", ""}, {"seed=", ""},

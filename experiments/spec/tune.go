@@ -62,7 +62,7 @@ func (d *decoder) tune(n *strictyaml.Node, s *Spec) {
 			return
 		}
 		for _, m := range tuned {
-			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves, so one of them suffices
+			if m.Tune = t; m.Comparator == nil || i == 0 { // comparators tune themselves
 				s.Models = append(s.Models, m)
 			}
 		}
@@ -119,7 +119,8 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning)
 		}
 		choose(d, n, "objective", &t.Criterion, objective.Criteria.Names())
 	}
-	if t.Cross != nil && !t.Cross.Score.Greater && t.Stop.Target != nil { // what is maximised has the other sign
+	if t.Cross != nil && !t.Cross.Score.Greater && t.Stop.Target != nil {
+		// The objective is minus such a score.
 		target := -*t.Stop.Target
 		t.Stop.Target = &target
 	}

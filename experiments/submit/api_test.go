@@ -60,7 +60,7 @@ func TestKubernetesAPI(t *testing.T) {
 				t.Fatal(err)
 			}
 			kinds[object["kind"]]++
-			text, err := json.Marshal(object) // as the cluster has it
+			text, err := json.Marshal(object) // the object as the cluster stores it
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,10 +42,12 @@ func keep(t *testing.T, dir, name, text string) {
 	}
 }
 
-// kubectl is a stand-in that prints the file with the name of what it is to get, and notes its arguments.
+// kubectl is a stand-in that notes its arguments, and prints the file with the name of the
+// requested kind.
 const kubectl = `echo "$@" >> "$FAKE/calls"; cat "$FAKE/$2"`
 
-// The status of a run on Kubernetes counts blocks by what their Jobs and pods say, and quotes why pods do not start.
+// The status of a run on Kubernetes counts blocks by the status of their Jobs and pods, and quotes
+// why pods do not start.
 func TestKubernetesQueue(t *testing.T) {
 	dir := standIns(t, map[string]string{"kubectl": kubectl})
 	for _, c := range []struct {
@@ -126,8 +128,8 @@ func TestKubernetesQueue(t *testing.T) {
 	}
 }
 
-// Requests name the run and the namespace; without the permission to read events there are no reasons; and what
-// kubectl does not answer, or not in JSON, is an error.
+// Requests name the run and the namespace. Without the permission to read events there are no
+// reasons. It is an error if kubectl does not answer, or not in JSON.
 func TestKubernetesQueueAsks(t *testing.T) {
 	dir := standIns(t, map[string]string{"kubectl": kubectl})
 	keep(t, dir, "jobs,pods", `{"items": [{"kind": "Job", "metadata": {"name": "j"}, "spec": {"completions": 2}}]}`)
@@ -229,8 +231,8 @@ func TestSlurmSendsWaves(t *testing.T) {
 	}
 }
 
-// What a dry run prints does in a shell what the submission does, also where a template does not end
-// its last line.
+// The output of a dry run, run in a shell, does the same as the submission, also if a template does
+// not end its last line.
 func TestSlurmDryRunIsAScript(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.sh")
 	for _, text := range []string{"", "#!/bin/sh\n{{.Directives}}\n{{.Command}}\nEND"} {
@@ -272,13 +274,13 @@ func TestSlurmDryRunIsAScript(t *testing.T) {
 	}
 }
 
-// The time of a job is the one asked for, or twice the expected one and ten minutes, or the default
-// of the cluster where times are unknown, which is told.
+// The time limit of a job is the requested one, or else twice the expected time plus ten minutes.
+// If times are unknown, it is the default of the cluster, with a message.
 func TestSlurmTimes(t *testing.T) {
 	for _, c := range []struct {
 		time     string
 		measured bool
-		want     []string // of a block of each wave and the rest; "": none
+		want     []string // limits of a block of each wave and of the rest; "": none
 	}{{"2:00:00", true, []string{"2:00:00", "2:00:00", "2:00:00"}}, {"90", false, []string{"90", "90", "90"}},
 		{"", true, []string{"30", "13", "12"}}, {"", false, []string{"", "", ""}}} {
 		dir := slurmed(t, "exit 1")
@@ -303,8 +305,8 @@ func TestSlurmTimes(t *testing.T) {
 	}
 }
 
-// If blocks of an earlier wave are missing in the queue, what waits for that wave is cancelled and sent again; what
-// runs stays.
+// If blocks of an earlier wave are missing in the queue, queued jobs that wait for that wave are
+// cancelled and sent again. Running jobs stay.
 func TestSlurmWithdrawsWhatWouldNotWait(t *testing.T) {
 	dir := slurmed(t, "exit 1")
 	r := twoWaves(t)
@@ -353,7 +355,7 @@ func TestSlurmWithdrawsWhatWouldNotWait(t *testing.T) {
 	}
 }
 
-// The largest array is what scontrol reports, or 1001, the default of Slurm.
+// The largest array is the limit that scontrol reports, or 1001, the default of Slurm.
 func TestSlurmMaxArraySize(t *testing.T) {
 	for config, want := range map[string]int{
 		"echo 'MaxArraySize = 77'":  77,
@@ -478,7 +480,8 @@ func TestKubernetesObjects(t *testing.T) {
 		if name := job.Metadata.Annotations["gpc-tune/experiment"]; name != r.Plan.Name() {
 			t.Errorf("%s: the experiment is %q", want.name, name)
 		}
-		for _, labels := range []map[string]string{job.Metadata.Labels, s.Template.Metadata.Labels} { // by which the queue finds them
+		// The queue finds Jobs by these labels.
+		for _, labels := range []map[string]string{job.Metadata.Labels, s.Template.Metadata.Labels} {
 			if labels[instanceLabel] != instance(r) || labels[componentLabel] != want.name {
 				t.Errorf("%s: labels %v", want.name, labels)
 			}
@@ -502,7 +505,7 @@ func TestKubernetesObjects(t *testing.T) {
 		t.Errorf("%d blocks, %d at once", s.Completions, s.Parallelism)
 	}
 	r.Workload = twoWaves(t).Workload
-	// a pod runs as who submits, but never as root, and with the same instructions
+	// a pod runs as the user who submits, but never as root, and with the same instructions
 	for _, simd := range []string{"", "generic"} {
 		t.Setenv("GPC_TUNE_SIMD", simd)
 		pod := made(kubernetes{claim: "study"})[0].Spec.Template.Spec
@@ -582,7 +585,8 @@ func TestOptionsOfEngines(t *testing.T) {
 	}
 }
 
-// The status of a run that was submitted says what is in the queue and how to go on; that of other runs does not.
+// The status of a submitted run has its jobs in the queue and the next command. The status of other
+// runs does not.
 func TestStatus(t *testing.T) {
 	slurmed(t, "exit 1")
 	laid := func(engine string) *run.LaidOut {

@@ -46,7 +46,7 @@ func TestLocalDryRun(t *testing.T) {
 	}
 }
 
-// A worker is told its memory and the limit on its jobs, if there are any.
+// The command line of a worker has its memory and the time limit of its jobs, if there are any.
 func TestWorkerCommand(t *testing.T) {
 	r := &Run{LaidOut: &run.LaidOut{Dir: "/data/run"}, Program: "/opt/gpc-tune", Jobs: 3}
 	if got, want := strings.Join(r.worker(0), " "), "/opt/gpc-tune worker /data/run -j 3"; got != want {
@@ -124,8 +124,8 @@ func TestProgramMustLast(t *testing.T) {
 	}
 }
 
-// The Jobs of a run are replaced by those of its missing part, in its namespace; a dry run prints
-// them after the Dockerfile, and does nothing else.
+// The Jobs of a run are replaced by Jobs for its missing part, in its namespace. A dry run only
+// prints them after the Dockerfile.
 func TestKubernetesSubmits(t *testing.T) {
 	dir := standIns(t, map[string]string{"kubectl": `echo "$@" >> "$FAKE/calls"; echo "$1 done"
 if [ -f "$FAKE/$1" ]; then cat "$FAKE/$1" >&2; exit 1; fi`})

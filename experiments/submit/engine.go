@@ -24,8 +24,8 @@ type Engine interface {
 	Flags(f *pflag.FlagSet)
 	// Check validates the options, before anything is read or written.
 	Check() error
-	// Submit starts what is missing of the run, or with DryRun prints how. done is false if it does
-	// not wait for the end.
+	// Submit starts the missing part of the run; with DryRun it prints the commands. done is false
+	// if it does not wait for the end.
 	Submit(ctx context.Context, r *Run) (done bool, err error)
 }
 
@@ -35,7 +35,7 @@ type Run struct {
 	Workload run.Workload  // the missing part
 	Program  string        // path of this program
 	Jobs     int           // concurrent jobs of a worker
-	Timeout  time.Duration // of a job, as search.Options.TrialTimeout; 0: none
+	Timeout  time.Duration // longest time of a job, search.Options.TrialTimeout; 0: none
 	DryRun   bool
 	Drain    <-chan struct{} // once closed, processes started here must end
 	Out, Log io.Writer
@@ -49,12 +49,11 @@ var (
 	ErrEngine = errors.New("engine")
 )
 
-// rest is given instead of a block for the end of a run: the jobs that no block has done, and the
-// results.
+// rest replaces a block for the end of a run: the jobs that no block has done, and the results.
 const rest = "rest"
 
-// worker is the command line of a worker with this much memory for jobs, in bytes; 0: the free
-// memory.
+// worker returns the command line of a worker. memory is the number of bytes for its jobs; 0: the
+// free memory.
 func (r *Run) worker(memory int64, block ...string) []string {
 	args := append([]string{r.Program, "worker", r.Dir}, block...)
 	args = append(args, "-j", strconv.Itoa(r.Jobs))

@@ -23,10 +23,10 @@ import (
 )
 
 // kubernetes makes a Job for every wave of blocks, its pods indexed by block, and a Job for the
-// rest. Jobs cannot depend on each other: those of later waves are suspended until someone resumes
-// them or submits again. The Job of the rest starts at once, as one more worker that takes any
-// missing job; so the run finishes even if nobody does. All pods mount one volume, at the path that
-// it has here.
+// rest. Jobs cannot depend on each other: the Jobs of later waves are suspended until someone
+// resumes them or submits again. The Job of the rest starts at once, as one more worker that takes
+// any missing job; so the run finishes even if nobody does. All pods mount one volume, at the same
+// path as here.
 type kubernetes struct {
 	image, claim, mount, storage, memory, namespace string
 	parallelism                                     int
@@ -150,7 +150,8 @@ func (e *kubernetes) Submit(ctx context.Context, r *Run) (done bool, err error) 
 	return false, nil
 }
 
-// dockerfile is the Dockerfile of the repository, preceded by the command that builds the image.
+// dockerfile returns the Dockerfile of the repository, preceded by the command that builds the
+// image.
 func (e *kubernetes) dockerfile(r *Run) string {
 	build := terminal.CommandLine("docker", "build", "--tag", e.image, "--build-arg",
 		"PROGRAM="+filepath.Base(r.Program), "--file", filepath.Join(r.Dir, kubernetesFolder, dockerfileName),
@@ -163,7 +164,7 @@ func (e *kubernetes) dockerfile(r *Run) string {
 func dynamic(program string) bool {
 	f, err := elf.Open(program)
 	if err != nil {
-		return false // a program of another system
+		return false // an executable of another system
 	}
 	defer f.Close()
 	return f.Section(".interp") != nil
@@ -179,13 +180,13 @@ const (
 	instancePrefix = "gpc-tune-"
 )
 
-// instance is the name of the run in the cluster.
+// instance returns the name of the run in the cluster.
 func instance(r *Run) string { return instancePrefix + r.ID }
 
-// wavePart is the name of a wave in the cluster.
+// wavePart returns the name of a wave in the cluster.
 func wavePart(w run.Wave) string { return "w" + strconv.Itoa(w.Index) }
 
-// objects are the objects to create.
+// objects returns the objects to create.
 func (e *kubernetes) objects(r *Run) (all []object) {
 	if e.storage != "" {
 		all = append(all, object{
@@ -205,7 +206,7 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		}
 		all = append(all, e.job(r, wavePart(w), object{
 			"suspend": i > 0, "completionMode": "Indexed", "completions": pods, "parallelism": parallelism,
-			// what makes a tenth of them fail makes all fail
+			// if a tenth of the pods fail, all probably would
 			"backoffLimitPerIndex": 5, "maxFailedIndexes": min((pods+9)/10, 10_000),
 		}, []object{never("FailIndex", 2, 3), disrupted}, "--blocks", strconv.Itoa(r.Blocks), "--first",
 			strconv.Itoa(first)))
@@ -214,12 +215,14 @@ func (e *kubernetes) objects(r *Run) (all []object) {
 		"--block", rest))
 }
 
-// never: a worker that ends with one of these codes is not started again.
+// never returns a rule of a pod failure policy: a worker that ends with one of these codes is not
+// started again.
 func never(action string, codes ...int) object {
 	return object{"action": action, "onExitCodes": object{"containerName": "worker", "operator": "In", "values": codes}}
 }
 
-// disrupted: pods that the cluster itself removes are started again, without limit.
+// disrupted is a rule of a pod failure policy: pods that the cluster itself removes are started
+// again, without limit.
 var disrupted = object{"action": "Ignore", "onPodConditions": []object{{"type": "DisruptionTarget", "status": "True"}}}
 
 // metadata has the name and the labels of an object.
@@ -234,7 +237,7 @@ func (e *kubernetes) metadata(name string, labels map[string]string) object {
 	return m
 }
 
-// job is a Job of workers, with additions to its specification.
+// job returns a Job of workers, with additions to its specification.
 func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block ...string) object {
 	jobs, asked := r.memory()
 	args := r.worker(jobs, block...)[1:]
@@ -248,7 +251,7 @@ func (e *kubernetes) job(r *Run, part string, spec object, rules []object, block
 	}
 	worker := object{
 		"name": "worker", "image": e.image, "command": []string{podProgram}, "args": args,
-		// equal, so that the pods are the last to be evicted
+		// Equal requests and limits make the pods the last to be evicted.
 		"resources":    object{"requests": resources, "limits": resources},
 		"volumeMounts": []object{{"name": "run", "mountPath": filepath.Clean(e.mount)}},
 		"securityContext": object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,

@@ -21,17 +21,17 @@ type listed struct {
 		Labels            map[string]string
 		DeletionTimestamp *time.Time
 	}
-	Spec struct { // for a Job
+	Spec struct { // filled for a Job
 		Suspend                  bool
 		Completions, Parallelism *int
 	}
 	Status struct {
 		Conditions []condition
 
-		Active, Succeeded int // for a Job, as FailedIndexes
+		Active, Succeeded int // filled for a Job, like FailedIndexes
 		FailedIndexes     string
 
-		Phase             string // for a pod, as ContainerStatuses
+		Phase             string // filled for a pod, like ContainerStatuses
 		ContainerStatuses []struct{ State struct{ Waiting *condition } }
 	}
 }
@@ -61,7 +61,7 @@ func (e *kubernetes) Queue(ctx context.Context, id string) (q reports.Queue, err
 	if err := e.get(ctx, &list, "jobs,pods", "--selector="+instanceLabel+"="+instancePrefix+id); err != nil {
 		return q, err
 	}
-	running := map[string]int{} // pods, by the part of the run
+	running := map[string]int{} // number of running pods by the part of the run
 	for _, o := range list.Items {
 		if o.Kind == "Job" {
 			continue
@@ -114,7 +114,7 @@ func (o *listed) count(q *reports.Queue, running int, lacking map[string]bool) {
 	}
 }
 
-// complaints are the reasons why the pod has not started or is being removed.
+// complaints returns the reasons why the pod has not started or is being removed.
 func (o *listed) complaints() (all []string) {
 	say := func(what string, c condition) {
 		all = append(all, fmt.Sprintf("pod %s %s: %s", o.Metadata.Name, what, cmp.Or(c.Message, c.Reason)))
@@ -136,8 +136,8 @@ func (o *listed) complaints() (all []string) {
 	return all
 }
 
-// refusals are the cluster's last reasons for not making pods for these Jobs, such as an exhausted
-// quota. Without permission to read events there are none.
+// refusals returns the cluster's last reasons for not making pods for these Jobs, such as an
+// exhausted quota. Without permission to read events there are none.
 func (e *kubernetes) refusals(ctx context.Context, lacking map[string]bool) (all []string) {
 	var events struct{ Items []clusterEvent }
 	if len(lacking) == 0 || e.get(ctx, &events, "events",

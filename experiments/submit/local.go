@@ -20,11 +20,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// local runs every block as a process of this program on this machine, and restarts those that are
-// killed, like an engine with many machines.
+// local runs every block as a process of this program on this machine. It restarts killed
+// processes, like an engine with many machines.
 type local struct {
 	parallel, retries int
-	memory            int64 // of each process, in bytes; 0: the system does not report free memory
+	memory            int64 // bytes of each process; 0: the system does not report free memory
 }
 
 func (e *local) Flags(f *pflag.FlagSet) {

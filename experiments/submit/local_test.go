@@ -102,8 +102,8 @@ model: {kernel: [se, linear, matern32], likelihood: probit, inference: laplace},
 	return r
 }
 
-// Blocks that run in parallel, each of which fails once, complete the run, and the lines of their
-// output are not mixed.
+// Blocks run in parallel, and each fails once. They complete the run, and the lines of their output
+// are not mixed.
 func TestLocalRunsBlocksInParallel(t *testing.T) {
 	t.Setenv(noted, t.TempDir())
 	t.Setenv(signals, "0")

@@ -21,10 +21,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// slurm submits a job array for every wave of blocks, each after the one before, and a job for the
-// rest after the last, to the cluster of sbatch on this machine. Slurm's job identifiers are used
-// within one submission and never stored: a job of a run is identified by its name, which contains
-// the run's ID, the wave and the blocks.
+// slurm submits jobs with the sbatch of this machine: an array for every wave of blocks, which
+// waits for the previous wave, and a job for the rest, which waits for the last wave. Slurm's job
+// identifiers are used within one submission and never stored: a job of a run is identified by its
+// name, which contains the run's ID, the wave and the blocks.
 type slurm struct {
 	partition, time, memory, template string
 	parallelism, maxArraySize         int
@@ -89,7 +89,7 @@ func (e *slurm) script(fields map[string]string) (string, error) {
 	return out.String(), err
 }
 
-// The script is slurm/worker.sh in the run folder, beside the logs.
+// The script is slurm/worker.sh in the run folder; the logs are in slurm too.
 const (
 	slurmFolder  = "slurm"
 	workerScript = "worker.sh"
@@ -134,7 +134,7 @@ func (e *slurm) Submit(ctx context.Context, r *Run) (done bool, err error) {
 	return false, s.rest()
 }
 
-// worker is the script of every job, with the block as its arguments.
+// worker returns the script of every job. Its arguments are the block.
 func (e *slurm) worker(r *Run) (string, error) {
 	memory, asked := r.memory()
 	directives := []string{"--cpus-per-task=" + strconv.Itoa(r.Jobs)}
@@ -160,7 +160,7 @@ type queued struct {
 	job   string
 	name  string
 	state string
-	wave  int // of a block; -1 for the rest
+	wave  int // wave of a block; -1 for the rest
 	block int
 	of    int
 }
@@ -258,7 +258,7 @@ func (s *sending) wave(w run.Wave, size int) error {
 		now = append(now, q.job)
 	}
 	before, s.after = s.after, now
-	chunks := map[int][]int{} // indices by the number of the array
+	chunks := map[int][]int{} // indices of blocks by the number of the array
 	for _, b := range w.Blocks {
 		if !there[b] || s.force {
 			chunks[b/size] = append(chunks[b/size], b%size)
@@ -285,8 +285,8 @@ func (s *sending) wave(w run.Wave, size int) error {
 	return nil
 }
 
-// withdraw removes from the queue the jobs that wait for a wave of which more blocks are about to
-// be sent, because they would not wait for these.
+// withdraw cancels the queued jobs that wait for a wave. More blocks of this wave are about to be
+// sent, and the cancelled jobs would not have waited for them.
 func (s *sending) withdraw(wave int) error {
 	var names []string
 	s.queue = slices.DeleteFunc(s.queue, func(q queued) bool {
@@ -339,7 +339,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	switch {
 	case s.time != "":
 		args = append(args, "--time="+s.time)
-	case s.r.Measured: // in minutes
+	case s.r.Measured: // the limit, in minutes
 		args = append(args, "--time="+strconv.Itoa(10+int(math.Ceil(2*seconds/60))))
 	} // otherwise the cluster's default applies
 	script := append([]string{slurmFolder + "/" + workerScript}, block...)
@@ -347,7 +347,7 @@ func (s *sending) sbatch(name, option string, seconds float64, after []string, b
 	if slices.Sort(after); len(after) > 0 {
 		depends = "--dependency=afterany:" + strings.Join(slices.Compact(after), ":")
 	}
-	if s.r.DryRun { // the jobs before are variables of the shell, which must not be quoted
+	if s.r.DryRun { // earlier jobs are shell variables, which must not be quoted
 		fmt.Fprintf(s.r.Out, "job%d=$(sbatch %s %s %s)\n", s.sent, terminal.CommandLine(args...), depends,
 			terminal.CommandLine(script...))
 		s.after = append(s.after, fmt.Sprintf("${job%d%%%%;*}", s.sent))

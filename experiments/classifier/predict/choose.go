@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	logEvidence = spec.LogEvidence // of the fits to all of the training data
+	logEvidence = spec.LogEvidence // log evidence of the fits to all of the training data
 	meanLoss    = "mean_loss"      // mean cost of the decisions, for experiments with costs
 )
 
@@ -106,8 +106,8 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 	return false, nil
 }
 
-// study runs what is missing of everything that the file declares, like a run, and returns the best
-// configuration by the evaluation.
+// study runs all missing jobs of the file, like a run, and returns the best configuration by the
+// evaluation.
 func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o run.Options) (int, search.Summary,
 	error) {
 	summary, err := search.Run(ctx, p.Search(), j, o.Options)
@@ -129,8 +129,8 @@ func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o r
 }
 
 // studied returns the best configuration by a score of the first evaluation. If by is empty, the
-// score is that of the race or of nested cross-validation, or else the first of the table with
-// value 0 for the base rate.
+// score is the one of the race or of nested cross-validation. Without either it is the first score
+// of the table whose value is 0 for the base rate.
 func studied(r *reports.Report, by string) (best int, why string, err error) {
 	if by == "" {
 		if best, why, found := contested(r); found {
@@ -175,7 +175,7 @@ func studied(r *reports.Report, by string) (best int, why string, err error) {
 }
 
 // contested returns the winner of a race, or the configuration that won the most outer folds of
-// nested cross-validation, the first of equals.
+// nested cross-validation. If several did, it is the first.
 func contested(r *reports.Report) (best int, why string, found bool) {
 	for _, race := range r.Races {
 		if race.Winner != nil {
@@ -198,8 +198,8 @@ func contested(r *reports.Report) (best int, why string, found bool) {
 	return 0, "", false
 }
 
-// among describes the rank of a value: it is the best among the fitted configurations, out of all
-// that were tried; equals configurations, including itself, share it.
+// among describes the rank of a value: the best of fitted configurations, out of all that were
+// tried. equals is the number of configurations with this value.
 func among(what, value string, greater bool, fitted, all, equals int) string {
 	best := "largest"
 	if !greater {
@@ -215,8 +215,8 @@ func among(what, value string, greater bool, fitted, all, equals int) string {
 	return text
 }
 
-// unfinished reports whether the run folder lacks fits of the studies, or with all any job of the
-// plan, so that continuing needs --resume.
+// unfinished reports whether fits of the studies are missing in the run folder or, with all, any
+// job of the plan. Continuing then needs --resume.
 func unfinished(p *plan.Plan, dir string, studies []search.Study, all bool, lines []record.Line) error {
 	missing := false
 	if all {
@@ -253,5 +253,5 @@ func Finished(p *plan.Plan, dir string) bool {
 	return err == nil && r.Missing == 0
 }
 
-// configurationName names one.
+// configurationName returns the name of configuration i.
 func configurationName(p *plan.Plan, i int) string { return p.Manifest.Configurations[i].String() }

@@ -32,10 +32,10 @@ evaluate: {hold_out: {}}
 // damages is the number of damaged files tried; the variable GPC_TUNE_DAMAGES overrides it.
 const damages = 200
 
-// For any single byte of a file that is flipped in one bit, replaced, lost or added, the damage is
-// reported and the run completes with the original bytes, or the file is refused with its name and
-// what to do. The layout of a model file is free, as documented: a change that keeps its content,
-// by its hash, is no damage.
+// One byte of a file is flipped in one bit, replaced, lost or added. Then either the damage is
+// reported and the run completes with the original bytes, or the file is refused, with its name and
+// advice. The layout of a model file is free, as documented: a change that keeps its content, by
+// its hash, is no damage.
 func TestDamagedByte(t *testing.T) {
 	n := damages
 	if text := os.Getenv("GPC_TUNE_DAMAGES"); text != "" {

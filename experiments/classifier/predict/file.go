@@ -41,18 +41,19 @@ func save(f *ModelFile, name string) error {
 // Classifier is a model file with its posterior.
 type Classifier struct {
 	fitted    *modelfile.Fitted
-	name      string // of the file
+	name      string // name of the model file
 	file      *ModelFile
 	calibrate *cv.Calibration // nil: none
-	costs     *cv.Costs       // of decisions, of the file or of the user; nil: none
-	threshold []float64       // of the file or of the user, instead of costs; none: ½
+	costs     *cv.Costs       // costs of decisions, from the model file or the user; nil: none
+	threshold []float64       // used instead of costs, from the model file or the user; none: ½
 	strict    bool            // refuse cases with values that cannot be read
-	among     []float64       // held-out probabilities that the threshold of the file was chosen among
+	among     []float64       // held-out probabilities among which the threshold was chosen
 
-	substitutes []float64 // for missing values, by column of the inputs
+	substitutes []float64 // values that replace missing ones, by column of the inputs
 }
 
-// About says what is predicted from what; empty: the file does not say it.
+// About describes the label and the inputs in the user's words; empty if the file has no
+// description.
 func (c *Classifier) About() string { return c.file.About }
 
 // Facts describe the model in words.
@@ -104,7 +105,7 @@ func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	case err == nil:
 		c.substitutes = f.Substitutes()
 		return c, nil
-	case errors.Is(err, strictyaml.ErrMistakes): // they have the name
+	case errors.Is(err, strictyaml.ErrMistakes): // the errors have the name
 		return nil, err
 	case errors.Is(err, machine.ErrMemory):
 		return nil, fmt.Errorf("%s: %w", name, err)

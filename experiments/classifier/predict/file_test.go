@@ -25,8 +25,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// rows writes n cases of three inputs, one of which is a combination of the others, with labels
-// that depend on them: classes, or numbers if classes is 0.
+// rows writes n cases of three inputs with labels that depend on them. One input is a combination
+// of the others. Labels are classes, or numbers if classes is 0.
 func rows(n, classes int, seed uint64) string {
 	var b strings.Builder
 	b.WriteString("who,x,label,y,z\n")
@@ -109,7 +109,7 @@ func prior(kernel, likelihood, inference string) string {
 	return fmt.Sprintf("{kernel: {%s: {amplitude: %s, length_scale: %s}}, likelihood: %s, inference: %s}", kernel, of, of, likelihood, inference)
 }
 
-// A model file predicts exactly what the run that fitted the same model predicts: every inference
+// A model file gives exactly the predictions of the run that fitted the same model: every inference
 // with every likelihood, on two and three classes and on numeric targets, and averages over Markov
 // chains.
 func TestModelFileGivesTheRunsPredictions(t *testing.T) {

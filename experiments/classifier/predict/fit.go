@@ -29,18 +29,19 @@ import (
 
 // FitOptions are options of Fit.
 type FitOptions struct {
-	Configuration *int // number in the plan, from 0; nil: the best
+	Configuration *int // index in the plan; nil: the best
 	// By is the criterion for the best: a score of held-out cases, mean_loss, log_evidence, or the
-	// tuning objective. "": the criterion of the run in Dir, if that is finished; or else the
-	// tuning objective if it is the same for all, and otherwise the first score of held-out cases.
+	// tuning objective. "" means the criterion of the run in Dir, if that is finished. Otherwise it
+	// means the tuning objective if that is the same for all configurations, and else the first
+	// score of held-out cases.
 	By  string
 	Dir string // the run folder with existing trials, which also receives new ones; "": none
 	run.Options
 }
 
 // Fit tunes on all of the training data, as Run does, and writes the best classifier to the model
-// file name. Its jobs are those of Run, so each reuses the other's results in the run folder: after
-// a finished run only one fit is left. If it is stopped early, it writes no model.
+// file name. It runs the same jobs as Run, so each reuses the other's results in the run folder:
+// after a finished run only one fit is left to do. If it is stopped early, it writes no model.
 func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
@@ -86,8 +87,8 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	return fitBest(ctx, p, journal, name, o, summary)
 }
 
-// fitBest runs what is missing of the fits to all of the training data, and keeps the best, or the
-// configuration that is chosen. summary counts earlier jobs.
+// fitBest runs the missing fits to all of the training data. It keeps the best one, or the chosen
+// configuration. summary counts earlier jobs.
 func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name string, o FitOptions,
 	summary search.Summary) (*ModelFile, search.Summary, error) {
 	studies, jobs, err := candidates(p, o.Configuration)
@@ -164,17 +165,17 @@ type winner struct {
 	trials   []record.Trial
 	theta    []float64     // free hyperparameters; nil if nothing was tuned
 	chosen   int           // index of their trial
-	value    record.Number // of the tuning objective, else the log evidence
+	value    record.Number // the tuning objective, or the log evidence without one
 	warnings []cause.Notice
 }
 
-// among describes the rank of a winner: its value is the best among the fitted configurations, out
-// of all that were tried; equals configurations, including itself, share it.
+// among describes the rank of a winner: the best of fitted configurations, out of all that were
+// tried. equals is the number of configurations with its value.
 func (w winner) among(objective string, fitted, all, equals int) string {
 	value, greater := float64(w.value), true
 	if name, cross := strings.CutPrefix(objective, "cv_"); cross {
 		if s, err := cv.ScoreNamed(name); err == nil && !s.Greater {
-			value, greater = -value, false // a score for which less is better is maximised with the sign changed
+			value, greater = -value, false // it was maximised with the opposite sign
 		}
 	}
 	return among(objective, fmt.Sprintf("%.6g", value), greater, fitted, all, equals)

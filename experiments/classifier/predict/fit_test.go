@@ -51,8 +51,8 @@ func scoredReport(classes int, score string, values ...float64) *reports.Report 
 	return r
 }
 
-// The best configuration is the winner of the race or of most outer folds, or has the best score,
-// the first of equals, among those with a value for all held-out cases.
+// The best configuration is the winner of the race or of most outer folds. Otherwise it is the
+// first one with the best score, among configurations with a value for all held-out cases.
 func TestBestOfAStudy(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestHowConfigurationsAreCompared(t *testing.T) {
 		text, by    string
 		studied     bool
 		byObjective bool
-		want        string // of the error
+		want        string // text of the error
 	}{
 		{both + "tune: none\n", "", true, true, ""}, {both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "", true, false, ""},
 		{both + "tune: none\nevaluate: {kfold: {k: 2}}\n", "", false, true, ""}, {both + "tune: none\nevaluate: training\n", "", true, true, ""},
@@ -181,8 +181,7 @@ func TestFinishedRuns(t *testing.T) {
 	}
 }
 
-// A configuration that is the best by held-out cases is kept, also beside others that have no log
-// evidence.
+// The best configuration by held-out cases is kept, even if others have no log evidence.
 func TestFitKeepsTheBestByItsScore(t *testing.T) {
 	p := plantest.Planned(t, "data: {dataset: crabs, subsample: 30, preprocess: standardize}\n"+
 		"model: {kernel: linear, likelihood: probit, inference: [base_rate, laplace]}\n"+
@@ -244,7 +243,7 @@ func TestModelFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The warnings about a fit are its own and those of the trial that it starts from.
+// A fit has its own warnings and the warnings of the trial that it starts from.
 func TestWarningsOfAFit(t *testing.T) {
 	trial := func(index int, value record.Number, warning string) record.Line {
 		at := record.Point{Theta: []record.Number{1}, Value: value}

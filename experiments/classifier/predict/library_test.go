@@ -34,7 +34,7 @@ func probabilities(t *testing.T, p *Predicted) (out [][]float64) {
 	return out
 }
 
-// From the command's model files the library predicts exactly what the command predicts, and it
+// With a model file of the command, library and command give the same predictions. The library
 // refuses files that it does not support.
 func TestTheLibraryReadsModelFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.csv")
@@ -90,7 +90,7 @@ func TestTheLibraryReadsModelFiles(t *testing.T) {
 	}
 }
 
-// The command predicts from the library's model files what the library predicts.
+// With a model file of the library, command and library give the same predictions.
 func TestTheLibraryWritesModelFiles(t *testing.T) {
 	x := [][]float64{{1, 2}, {2, 1}, {3, 5}, {-1, 4}, {0, 0}, {2, 2}, {4, 1}, {-2, -3}}
 	for _, labels := range [][]string{

@@ -48,8 +48,9 @@ type Score struct {
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
-// Deciding returns the classifier with the user's threshold and costs, where they are given, in
-// place of its own. A cost of rejecting alone goes with its own loss.
+// Deciding returns the classifier with the user's threshold and costs in place of the ones of the
+// model file, if the user gives any. If the user gives only a cost of rejecting, the loss of the
+// model file is kept.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict
@@ -96,8 +97,8 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 // streamed is the number of cases in memory at a time.
 const streamed = 4096
 
-// Stream predicts the cases of a file, or with - those of in, like Predict, and writes them as CSV
-// in parts. The result has no rows.
+// Stream predicts the cases of a file like Predict, and writes the predictions as CSV in parts. If
+// name is -, it reads the cases from in. The result has no rows.
 func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
 	error) {
 	c, err := c.Deciding(o)
@@ -136,7 +137,7 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 	return s.end(all)
 }
 
-// stream predicts parts of a file, and keeps what the scores of all cases need.
+// stream predicts parts of a file, and keeps the predictions that the scores of all cases need.
 type stream struct {
 	*Classifier
 	name     string
@@ -200,7 +201,7 @@ func (s *stream) substitute(ds *data.Data) {
 				missing++
 			}
 		}
-		if missing == 0 || origin == last { // of a category or a date, all are missing at once
+		if missing == 0 || origin == last { // one warning for all inputs of a column
 			continue
 		}
 		last = origin
@@ -270,7 +271,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	return all, p, err
 }
 
-// beside are predictions of labels, with the class frequencies of the training cases beside them.
+// beside returns predictions of labels with the class frequencies of the training cases.
 func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
 	if of := c.fitted.Training; of.Weights == nil {
 		return cv.NewPredictions(rows, labels, proba, of.Counts)
@@ -278,8 +279,8 @@ func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Prediction
 	return cv.NewPredictions(rows, labels, proba, c.fitted.Training.Weights)
 }
 
-// counted lists the cases with known successes and failures, and their predictions: those of a case
-// are two rows, with their numbers as weights.
+// counted lists the cases with known successes and failures, and their predictions. The prediction
+// of a case is two rows, whose weights are the numbers of failures and of successes.
 func (c *Classifier) counted(ds *data.Data, held job.Outcome) (all []int, p cv.Predictions, err error) {
 	var cases, rows, labels []int
 	var weights []float64

@@ -524,7 +524,7 @@ func TestMissingValuesOfCases(t *testing.T) {
 			!strings.Contains(err.Error(), `"colour" that do not occur in the training file`) {
 			t.Errorf("%+v: strictly %v", of, err)
 		}
-		var out strings.Builder // in parts, values are counted together
+		var out strings.Builder // values of all parts are counted together
 		many := write("many.csv", "a,b,colour\n"+strings.Repeat("1,2,rot\n", streamed)+"x,2,rot\n1,2,rot\ny,2,rot\n")
 		got, err = c.Stream(t.Context(), many, nil, spec.Deciding{}, &out)
 		if want := fmt.Sprintf(`"x" of case %d (line %d), "y" of case %d (line %d) (cases: 2)`, streamed, streamed+2, streamed+2, streamed+4); err != nil ||
@@ -534,8 +534,8 @@ func TestMissingValuesOfCases(t *testing.T) {
 	}
 }
 
-// Scores of labelled cases have the warnings that those of an evaluation have: probabilities of 0
-// for the own class, and classes without training cases.
+// Scores of labelled cases have the same warnings as an evaluation: probabilities of 0 for the own
+// class, and classes without training cases.
 func TestWarningsOfScores(t *testing.T) {
 	proba := mat.NewDense(2, 2, []float64{0.5, 0.5, 1, 0})
 	for _, c := range []struct {
@@ -606,7 +606,8 @@ func TestExtrapolatedCalibration(t *testing.T) {
 				t.Errorf("%s, covered %v: warnings %q", name, covered, got.Warnings)
 			}
 			p, mean, variance := column[record.Number](t, got, "p[p]"), column[record.Number](t, got, "latent_mean"), column[record.Number](t, got, "latent_variance")
-			argument := func(i int) float64 { return float64(mean[i]) / math.Sqrt(1+float64(variance[i])) } // of probit's average
+			// Probit's average is Φ of this argument.
+			argument := func(i int) float64 { return float64(mean[i]) / math.Sqrt(1+float64(variance[i])) }
 			for i := range p {
 				for j := range p {
 					if argument(i) < argument(j)-1e-12 && p[i] > p[j] {

@@ -49,7 +49,7 @@ func (c *Classifier) ReadRecords(text []byte, most int) (*data.Rows, error) {
 	return rows, nil
 }
 
-// records decodes JSON row by row, so that only what the model needs is kept.
+// records decodes JSON row by row, so that only the columns of the model are kept.
 type records struct {
 	*json.Decoder
 	rows *data.Rows
@@ -176,7 +176,7 @@ func (d *records) next() (json.Token, error) {
 type invalid struct{ error }
 
 // Records predicts cases that ReadRecords has read, like Predict for a file with them. Decisions
-// use the threshold and costs of Deciding, or those of the model file.
+// use the threshold and costs of Deciding, or else of the model file.
 func (c *Classifier) Records(rows *data.Rows) (*Predicted, error) {
 	ds, err := rows.Data()
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 )
 
-// Files of base_rate, of logistic_regression, and of models with inducing inputs that are no training cases hold no
-// training row: neither labels nor any two values of one row. Others hold all rows.
+// Files of base_rate and logistic_regression hold no training row: neither labels nor any two
+// values of one row. The same holds for models whose inducing inputs are no training cases. Other
+// files hold all rows.
 func TestModelFilesWithoutTrainingRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 0))
 	var text strings.Builder

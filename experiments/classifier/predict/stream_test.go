@@ -126,7 +126,7 @@ func TestScoresOfCounts(t *testing.T) {
 	}
 }
 
-// The columns of predictions are those of the model. The confidence of a comparator that rejects by
+// The model determines the columns of predictions. The confidence of a comparator that rejects by
 // the distance to the nearest training case is minus that distance.
 func TestColumnsOfModels(t *testing.T) {
 	text := rows(8, 2, 5)

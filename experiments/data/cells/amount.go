@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Amount is a number as tables write it: with a unit behind it, or a limit of detection.
+// Amount is a number of a table with a unit behind it, or a limit of detection.
 type Amount struct {
 	Value float64
-	Unit  string // what stands behind the number, without blanks; empty: nothing
+	Unit  string // text behind the number, without blanks; may be empty
 	Limit string // "<" or ">": the value is below or above the number; empty: it is the number
 	Sign  string // a percent sign, or the currency, of a number without a unit
 }
@@ -53,8 +53,8 @@ func ParseAmount(text, decimal string) (a Amount, ok bool) {
 	return a, ok
 }
 
-// endOfNumber is where the number ends with which a text begins: at the first letter, but for an
-// exponent and what stands before the first digit.
+// endOfNumber returns the index after the leading number of a text. The number ends at the first
+// letter, ° or % after a digit, unless it is the e of an exponent.
 func endOfNumber(text string) int {
 	started := false
 	for i, r := range text {
@@ -80,7 +80,7 @@ type Quantity struct {
 	Decimal string // the notation of numbers
 }
 
-// Number is the value in the unit of the quantity, and the sign of its limit of detection.
+// Number returns the value in the unit of the quantity, and the sign of its limit of detection.
 func (m Quantity) Number(text string) (v float64, mark string, ok bool) {
 	a, ok := ParseAmount(text, m.Decimal)
 	if !ok || a.Limit != "" && !m.Limits || a.Sign != "" && m.Unit != "" {

@@ -15,7 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Date says how the texts of an input are dates or times, and what they become.
+// Date describes how the texts of an input are read as dates or times, and which inputs are made of
+// them.
 type Date struct {
 	Form  Form   `yaml:"form" json:"form"`
 	Parts []Part `yaml:"parts" json:"parts,omitempty"`
@@ -25,9 +26,8 @@ type Date struct {
 	Zone Zone `yaml:"zone" json:"zone,omitempty"`
 }
 
-// Form is the order of the numbers in a date: day, month and year. What separates them, names of
-// months, and a time behind them are read whatever the form, and so is a date that begins with a
-// year of four digits.
+// Form is the order of day, month and year in a date of numbers. Every form accepts all separators,
+// names of months, a time behind the date, and dates that begin with a year of four digits.
 type Form string
 
 // The forms.
@@ -51,10 +51,10 @@ func (f Form) check() error {
 	return registry.Known("form", string(f), f.Names())
 }
 
-// Part is the name of a number that a date or a time has.
+// Part is the name of a number computed from a date or a time.
 type Part string
 
-// datePart is what a Part is.
+// datePart computes the number of a Part from a time.
 type datePart struct {
 	name Part
 	// cyclic means that the number is a phase, from 0 to 1, whose ends meet: the inputs are its
@@ -63,7 +63,7 @@ type datePart struct {
 	of     func(time.Time) float64
 }
 
-// partsOf are all parts. Of a time without a date there is the hour alone.
+// partsOf lists all parts. A time without a date has only the hour.
 var partsOf = []datePart{
 	{"year", false, func(t time.Time) float64 { return float64(t.Year()) }},
 	{"month", true, func(t time.Time) float64 { return float64(t.Month()-1) / 12 }},
@@ -96,17 +96,17 @@ func (p Part) check() error {
 	return registry.Known("part", string(p), p.Names())
 }
 
-// Of is the number of the part; of a cycle the phase, from 0 to 1.
+// Of returns the number of the part at a time; for a cycle its phase, from 0 to 1.
 func (p Part) Of(t time.Time) float64 { return p.is().of(t) }
 
-// is is what the part is.
+// is returns the row of partsOf.
 func (p Part) is() datePart { return partsOf[slices.Index(p.Names(), string(p))] }
 
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// secondsOf is the time since 1970, and timeOf its inverse.
+// secondsOf returns the seconds since 1970; timeOf is its inverse.
 func secondsOf(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())*1e-9 }
 
 func timeOf(seconds float64) time.Time {
@@ -114,7 +114,7 @@ func timeOf(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(1e9*(seconds-whole))).UTC()
 }
 
-// Mistake is the first mistake of the date; nil: there is none. CheckSince checks Since.
+// Mistake returns the first mistake of the date, or nil. CheckSince checks Since.
 func (d Date) Mistake() error {
 	if d.Form == "" {
 		return fmt.Errorf("it has no form; write one of %s", List(d.Form.Names()))
@@ -216,7 +216,7 @@ func (d *Date) InputNames(c string) (names, origins []string) {
 	return names, origins
 }
 
-// Width is how many inputs are made of the date.
+// Width returns the number of inputs made of the date.
 func (d *Date) Width() int { return len(d.Sources()) }
 
 // Sources has for each input the index of the first input of the same part.
@@ -299,10 +299,10 @@ var (
 	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
 
-// Written is how a date is written.
+// Written describes how a date is written.
 type Written struct {
-	Timed bool   // with a time of the day
-	Zone  string // behind the time, in lower case; empty: none
+	Timed bool   // a time of the day follows
+	Zone  string // zone behind the time, in lower case; empty: none
 }
 
 // ParseDate reads a date, with a time behind it or not, or a time of the day: 2024-12-31,
@@ -347,21 +347,21 @@ func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 	return at, how, ok
 }
 
-// cutClock divides a text into what is before the time, in place 1, and hour, minute, second,
-// fraction, am or pm, and zone; nil: it is none.
+// cutClock divides a text: element 1 is the text before the time; then come hour, minute, second,
+// fraction, am or pm, and zone. It returns nil if the text is malformed.
 func cutClock(text string) []string {
 	colon := strings.IndexByte(text, ':')
 	if colon < 0 && !strings.HasSuffix(strings.TrimSuffix(text, "."), "m") {
 		return []string{text, text, "", "", "", "", "", ""}
 	}
-	if colon < 0 { // as in 2 pm
+	if colon < 0 { // 2 pm
 		return timed.FindStringSubmatch(text)
 	}
 	from := colon
 	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
 		from--
 	}
-	if colon-from > 2 { // as in 10/Oct/2000:13:55:36
+	if colon-from > 2 { // 10/Oct/2000:13:55:36
 		from = colon + 1
 	}
 	m := clock.FindStringSubmatch(text[from:])
@@ -380,7 +380,7 @@ func cutClock(text string) []string {
 	return append([]string{text, ""}, m[1:]...)
 }
 
-// onClock is the time of a day: hour, minute, second, fraction, and am or pm.
+// onClock adds to a day the time from hour, minute, second, fraction, and am or pm.
 func onClock(day time.Time, ok bool, of ...string) (time.Time, bool) {
 	if !ok || of[0] == "" {
 		return day, ok
@@ -403,7 +403,7 @@ func onClock(day time.Time, ok bool, of ...string) (time.Time, bool) {
 		v[0] < 24 && v[1] < 60 && v[2] < 60
 }
 
-// dayOf is the day of three fields, or of month and year, in which there may be names.
+// dayOf returns the day of three fields, or of month and year. Months may be names.
 func dayOf(fields []string, separators string, form Form) (day time.Time, ok bool) {
 	month := 0
 	var rest []string
@@ -427,7 +427,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	case month > 0 && len(rest) == 2 && len(rest[0]) <= 2:
 		rest = []string{rest[1], rest[0]}
 	case month > 0:
-	case len(separators) != 1 && len(fields) != len([]rune(separators)): // as in 2024年12月31日
+	case len(separators) != 1 && len(fields) != len([]rune(separators)): // not 2024年12月31日
 		return day, false
 	case len(rest) == 2: // month and year
 		if len(rest[0]) != 4 {
@@ -449,7 +449,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	return calendar(rest, len(fields) > 2 && (month > 0 || separators == "/" || len(rest[1]+rest[2]) == 4))
 }
 
-// calendar is the day of year, month and day in digits; short allows years of two digits.
+// calendar returns the day of a year, month and day in digits; short allows years of two digits.
 func calendar(of []string, short bool) (day time.Time, ok bool) {
 	var v [3]int
 	for k, text := range of {

@@ -83,8 +83,8 @@ func withoutCurrency(s string) string {
 	return minus + strings.TrimSpace(s)
 }
 
-// Currency is the sign or the code that withoutCurrency removes from a number, or empty. Signs with
-// a code are that code.
+// Currency returns the sign or the code that withoutCurrency removes from a number, or "". If a
+// sign has a code, it returns the code.
 func Currency(s string) string {
 	s = strings.TrimLeft(strings.Trim(s, "()"), "-")
 	rest := withoutCurrency(s)
@@ -152,7 +152,7 @@ func WhyNoNumber(s, decimal string) string {
 	case decimal == "" && point:
 		return fmt.Sprintf("%q has thousands separators; set decimal: point", s)
 	}
-	if err == nil { // as Go and others write it
+	if err == nil { // a notation of Go, such as 0x1p-2
 		return fmt.Sprintf("%q is not a number in decimals; write %v", s, v)
 	}
 	return fmt.Sprintf("%q is not a number", s)

@@ -10,10 +10,10 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Span is the unit of time in which an input that is a duration is counted.
+// Span is the unit of time of an input that is a duration.
 type Span string
 
-// spans are the units, with their seconds.
+// spans lists the units with their seconds.
 var spans = []struct {
 	name    Span
 	seconds float64
@@ -33,19 +33,19 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return s.Mistake()
 }
 
-// Mistake is the reason why the text is no unit; nil: it is one.
+// Mistake returns the reason why the text is no unit, or nil.
 func (s Span) Mistake() error {
 	return registry.Known("duration", string(s), s.Names())
 }
 
-// Seconds is how many there are in one of the unit.
+// Seconds returns the number of seconds in one unit.
 func (s Span) Seconds() float64 { return spans[slices.Index(s.Names(), string(s))].seconds }
 
-// Lasting is how a duration is written.
+// Lasting describes how a duration is written.
 type Lasting struct {
 	// Fields is the number of fields of a clock, as 3 of 1:30:00; 0: it has none.
 	Fields int
-	Named  bool // a unit is written as more than one letter, or as the standard has it
+	Named  bool // a unit has more than one letter, or is as in ISO 8601
 }
 
 // DaysOfYear is the mean number of days of a year.
@@ -83,8 +83,8 @@ var (
 
 // ParseDuration reads a duration in seconds, such as 1:30:00, 2h 15m, 3 days and P3DT4H (ISO 8601),
 // or days and a clock: 3 days, 4:05:06. Decimals follow a point or, in the notation comma, a comma.
-// Of a clock of two fields the first are hours if unit is hours or days, and else minutes; a number
-// alone is in the unit. A year has 365.25 days, and a month is the twelfth part of it.
+// The first of two fields of a clock is hours if unit is hours or days, and else minutes. A number
+// alone is in the unit. A year has 365.25 days, and a month is a twelfth of that.
 func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
 	const longest = 60
 	if len(text) > longest {
@@ -116,8 +116,8 @@ func finite(seconds float64, as Lasting) (float64, Lasting, bool) {
 	return seconds, as, math.Abs(seconds) <= MaxMagnitude
 }
 
-// isoSeconds reads what follows P in a duration of ISO 8601. Each unit is shorter than the one
-// before.
+// isoSeconds reads the text after P in a duration of ISO 8601. Each unit must be shorter than the
+// previous one.
 func isoSeconds(text, decimal string) (seconds float64, ok bool) {
 	days, clock, _ := strings.Cut(text, "t")
 	for k, part := range []string{days, clock} {
@@ -138,8 +138,8 @@ func isoSeconds(text, decimal string) (seconds float64, ok bool) {
 	return seconds, true
 }
 
-// spelledSeconds reads numbers with units of time, each shorter than the one before, and a clock or
-// a number of the next shorter unit behind them.
+// spelledSeconds reads numbers with units of time, each unit shorter than the previous one. A
+// clock, or a number of the next shorter unit, may follow.
 func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
 	last := math.Inf(1)
 	for rest != "" {
@@ -167,8 +167,9 @@ func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lastin
 	return seconds, as, last < math.Inf(1)
 }
 
-// timeUnit returns the seconds of a unit of time in any letter case. At the beginning M may be
-// months or minutes, and MS and mS are no milliseconds, so that these are none.
+// timeUnit returns the seconds of a unit of time in any letter case. At the beginning M is no unit,
+// because it may mean months or minutes. MS and mS are no units either, because they are no
+// milliseconds.
 func timeUnit(unit string, further bool) (seconds float64, known bool) {
 	lower := strings.ToLower(unit)
 	if lower != unit && (lower == "m" && !further || lower == "ms" || lower == "us" || lower == "µs") {
@@ -178,7 +179,7 @@ func timeUnit(unit string, further bool) (seconds float64, known bool) {
 	return seconds, known
 }
 
-// clockSeconds are the seconds of a clock with two or three fields.
+// clockSeconds returns the seconds of a clock with two or three fields.
 func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) {
 	first, _ := strconv.ParseFloat(m[1], 64) // the expression has digits alone
 	second, _ := strconv.ParseFloat(m[2], 64)

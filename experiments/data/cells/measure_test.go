@@ -66,7 +66,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// An amount is read as it is written, and what is read is finite.
+// Amounts are read as written, and their numbers are finite.
 func FuzzParseAmount(f *testing.F) {
 	for _, text := range []string{"70.1 kg", "<0,5", "≥ 100 mg/dl", "1 200 km / h", "5e3 V", "-3 °C"} {
 		f.Add(text)
@@ -93,7 +93,7 @@ func FuzzParseAmount(f *testing.F) {
 	})
 }
 
-// Each text is a duration of so many seconds.
+// Each text is a duration of the given number of seconds.
 func TestParseDuration(t *testing.T) {
 	for _, of := range []struct {
 		text    string

@@ -24,7 +24,7 @@ var units = []map[string]float64{
 		"gib": 1 << 30, "tib": 1 << 40},
 }
 
-// sizes are the units by their names: the kind, and the size in the smallest unit of the kind.
+// sizes has, for each name of a unit, its kind and its size in the smallest unit of the kind.
 var sizes = func() map[string]size {
 	all := map[string]size{}
 	for kind, of := range units {
@@ -66,8 +66,9 @@ var singles = map[string][2]string{"a": {"year", "ampere"}, "b": bases["b"], "g"
 	"h": {"hour", "henry"}, "k": {"thousand", "kelvin"}, "m": {"metre or minute", "molar or million"}, "s": bases["s"],
 	"t": bases["t"], "w": {"week", "watt"}}
 
-// letters returns a unit of letters alone without the letter case that decides nothing, and its
-// name, which is empty if the unit is not known: Kg is kg, and mS stays, a millisiemens.
+// letters normalises the letter case of a unit that has only letters, if the case distinguishes no
+// units: Kg becomes kg, and mS stays, a millisiemens. It also returns the name of the unit, which
+// is empty if the unit is unknown.
 func letters(unit string) (as, name string) {
 	lower := strings.ToLower(unit)
 	first, _ := utf8.DecodeRuneInString(unit)
@@ -101,8 +102,8 @@ func letters(unit string) (as, name string) {
 	return string(prefix) + base, prefixes[prefix] + names[capital]
 }
 
-// spelling is a unit without the letter case that decides nothing, and the unit in words: mg/dL is
-// mg/dl, milligram/decilitre.
+// spelling returns a unit with normalised letter case, and the unit in words: mg/dL is mg/dl,
+// milligram/decilitre.
 func spelling(unit string) (as, words string) {
 	for unit != "" {
 		size := strings.IndexFunc(unit, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -136,9 +137,9 @@ func WellKnown(unit string) bool {
 	return is
 }
 
-// Convert returns how many of the unit to one of the unit from is. Units that are spelt alike are
-// the same, unless letter case makes them different ones, such as mg and Mg, or Mb and MB. Others
-// must be lengths, weights, volumes, or sizes of files in bits or in bytes.
+// Convert returns the size of one unit from in units of to. Letter case counts only if it
+// distinguishes units, such as mg and Mg, or Mb and MB. Differently spelt units must be lengths,
+// weights, volumes, or sizes of files in bits or in bytes.
 func Convert(from, to string) (times float64, ok bool) {
 	a, convertible := known(from)
 	b, also := known(to)
@@ -150,9 +151,9 @@ func Convert(from, to string) (times float64, ok bool) {
 	return 1, from == to
 }
 
-// Readings names the first two of the units that differ in letter case alone and are different
-// units, or one that is, in another letter case, a unit that can be converted. It is empty if there
-// are none.
+// Readings describes the first ambiguity of letter case among the units: two different units that
+// differ only in letter case, or a unit that would be convertible in another letter case. It is
+// empty if there is no ambiguity.
 func Readings(units []string) string {
 	named := func(unit string) string {
 		_, words := spelling(unit)

@@ -48,9 +48,9 @@ func AllNumbers(classes []string) bool {
 	return !slices.ContainsFunc(classes, func(c string) bool { return !IsNumber(c) })
 }
 
-// Canonical is the text of the class that a label names, in a notation of numbers (see
-// ParseNumber). A whole number has no plus sign and no fraction of zeros: +3 and 3.0000 are the
-// class 3. Any other label is the class of its own text, 007 and 1e2 too.
+// Canonical returns the class that a label names, in a notation of numbers (see ParseNumber). A
+// whole number loses its plus sign and a fraction of zeros: +3 and 3.0000 are the class 3. Any
+// other label is unchanged, for example 007 and 1e2.
 func Canonical(label, decimal string) string {
 	point := "."
 	if decimal == "comma" {

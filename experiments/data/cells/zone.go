@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Zone is a zone of time: utc, hours and minutes that its clock is ahead of that, as +01:00, or a
-// name as Europe/Berlin, of the time zone database that the machine must then have.
+// Zone is a time zone: utc, an offset from UTC such as +01:00, or a name such as Europe/Berlin. A
+// name needs the time zone database of the machine.
 type Zone string
 
 // UnmarshalText reads a zone.
@@ -31,7 +31,7 @@ func (z Zone) check() error {
 	return nil
 }
 
-var locations sync.Map // that are known by name
+var locations sync.Map // known locations by name
 
 func (z Zone) location() (*time.Location, error) {
 	if known, ok := locations.Load(z); ok {
@@ -44,7 +44,7 @@ func (z Zone) location() (*time.Location, error) {
 	return l, err
 }
 
-// clock is what the clock of the zone shows at a time of UTC, as UTC.
+// clock converts a UTC time to the wall clock of the zone; the result is marked UTC.
 func (z Zone) clock(utc time.Time) time.Time {
 	if hours, ok := zoneHours(string(z)); ok {
 		return utc.Add(time.Duration(hours * float64(time.Hour)))
@@ -57,8 +57,8 @@ func (z Zone) clock(utc time.Time) time.Time {
 	return utc.Add(time.Duration(seconds) * time.Second)
 }
 
-// zoneHours is how many hours the clock of a zone is ahead of UTC. The names are those of RFC 822,
-// and of Europe.
+// zoneHours returns the hours by which the clock of a zone is ahead of UTC. The zone is an offset,
+// or a name of RFC 822 or of a European zone.
 func zoneHours(zone string) (hours float64, ok bool) {
 	ahead, known := map[string]float64{"z": 0, "utc": 0, "ut": 0, "gmt": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5,
 		"mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "wet": 0, "west": 1, "cet": 1,

@@ -9,8 +9,8 @@ type Set struct {
 	Train, Test                  string // file names, for a set that is read; Test is empty if there is no test file
 	Features                     int
 	Rows, TestRows               int
-	Classes, TestClasses         []Count // in natural order; nil for numeric labels
-	toy                          *toy    // instead of files
+	Classes, TestClasses         []Count // labels in natural order; nil for numeric labels
+	toy                          *toy    // generator of the set, instead of files
 }
 
 // Generated reports whether the set is drawn instead of read.
@@ -37,7 +37,7 @@ type Count struct {
 // id columns: true_p, the probability of class 1 of two, true_p[CLASS] for more classes, or
 // true_mean for numeric labels.
 type toy struct {
-	truth []string                                      // names of those columns
+	truth []string                                      // names of the columns of true values
 	at    func(x []float64) []float64                   // the true values at inputs, by column
 	draw  func(r *rand.Rand) (train, test []toyExample) // test may be nil
 }

@@ -39,7 +39,7 @@ var mixture = Set{
 
 // fourGaussians is the probability of class 1, by Bayes' rule.
 func fourGaussians(x []float64) []float64 {
-	log := func(label float64) float64 { // of the density, up to a constant
+	log := func(label float64) float64 { // log density, up to a constant
 		var l [2]float64
 		for k, m := range mixtureMeans[label] {
 			l[k] = (m[0]*x[0] + m[1]*x[1] - (m[0]*m[0]+m[1]*m[1])/2) / mixtureVariance
