@@ -57,7 +57,7 @@ in a file:
 of an unfinished run: the best of the finished jobs, without a verdict
 
 so_far (a field of results.json)
-of an unfinished run, for each data set without an answer of which something is known
+results so far of an unfinished run, for each data set that has some but no answer yet
 `,
 	"sum": `sum (gpc-tune list kernels)
 sum: [kernel, …]; k = Σ k_j
