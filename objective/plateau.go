@@ -1,8 +1,8 @@
 package objective
 
 // The evidence may rise with an amplitude σ without end, ever more slowly. It does so where the
-// classes can be separated: as ln σ goes to infinity, the evidence tends to that of a step
-// likelihood. The end of a climb then depends on its last step. So the estimate of such an
+// classes can be separated: as ln σ goes to infinity, the evidence tends to the evidence with a
+// step likelihood. The end of a climb then depends on its last step. So the estimate of such an
 // amplitude is the smallest value above which a factor of e gains less than plateau in the
 // criterion. It is the maximum of
 //

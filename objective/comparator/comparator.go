@@ -79,7 +79,7 @@ type Fitted interface {
 type Summary struct {
 	Natural     []float64 // the hyperparameters of Params, in natural units
 	LogEvidence float64   // nats; NaN for a comparator without evidence
-	Iterations  int       // of the optimiser
+	Iterations  int       // number of iterations of the optimiser
 	Converged   bool
 	Warnings    []approx.Warning
 	// Coefficients of a linear classifier have a row for each class; for two classes there is one

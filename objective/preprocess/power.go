@@ -67,8 +67,8 @@ func (p Power) check() error {
 	return nil
 }
 
-// likeliest returns the power with the largest likelihood, if its log likelihood exceeds that of
-// the values themselves by more than needed; else the exponent 1. With the variance s² of the
+// likeliest returns the power with the largest likelihood, if it gains at least needed in log
+// likelihood over the values themselves; else the exponent 1. With the variance s² of the
 // transformed values, and up to a constant,
 //
 //	log likelihood = -n log(s) + (λ - 1) Σ log(x + c)
