@@ -21,8 +21,8 @@ type Settings struct {
 	Method string
 	// GradientThreshold is the size of the gradient at which a point is stationary, relative to
 	// max(1, |value|); 0 is 1e-6, and 1e-5 with Differences. BFGS also ends where the gradient is
-	// at most 3 times as large and its quadratic model of the criterion promises a gain of at most
-	// a thousandth of the threshold, both relative to max(1, |value|).
+	// at most 3 times as large, if its quadratic model of the criterion predicts a gain of at most
+	// a thousandth of the threshold. Both are relative to max(1, |value|).
 	GradientThreshold float64
 	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with
 	// Differences 500 times the number of fits that a gradient takes.

@@ -25,11 +25,11 @@ type separator struct {
 
 // smo solves the dual problem by sequential minimal optimisation with the working sets of Fan, Chen
 // and Lin (2005). Case i has the largest residual v = y - Kβ among the cases whose β can rise. Case
-// j is the case whose β can fall with which the objective gains most. The gap is max v over the
-// cases whose β can rise less min v over the cases whose β can fall. It is 0 at the solution. smo
-// stops when the gap is at most tolerance or the rounding error of v, or after limit iterations. k
-// is the whole of K; upper has the C_i. For another order of the cases the outputs differ by a few
-// times the tolerance.
+// j, among the cases whose β can fall, gives the objective the largest gain. The gap is max v over
+// the cases whose β can rise less min v over the cases whose β can fall. It is 0 at the solution.
+// smo stops when the gap is at most tolerance or the rounding error of v, or after limit
+// iterations. k is the whole of K; upper has the C_i. For another order of the cases the outputs
+// differ by a few times the tolerance.
 func smo(
 	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
 ) (separator, error) {
