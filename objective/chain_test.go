@@ -32,8 +32,9 @@ func ring(n int, seed uint64) Data {
 	return Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
 }
 
-// Every kernel with every pair of a likelihood and an approximation that has a gradient, with amplitudes and length
-// scales from e^-5 to e^5. If the likelihood has no noise of its own, the kernel gets some.
+// Every kernel with every pair of a likelihood and an approximation that has a gradient, with
+// amplitudes and length scales from e^-5 to e^5. If the likelihood has no noise, the kernel gets
+// noise.
 func TestGradientsOverTheTables(t *testing.T) {
 	d := ring(9, 3)
 	for i, k := range kernel.Table {

@@ -77,7 +77,8 @@ func TestNoiseOfAChoice(t *testing.T) {
 	}
 }
 
-// What cannot be done with a choice is refused: restarts of a climb, priors of what may not matter, a choice between two.
+// Operations that a choice does not allow are errors: too few restarts of a climb, priors of
+// hyperparameters that may not matter, or a value between two choices.
 func TestChoiceRefusals(t *testing.T) {
 	m := chosenAmong(kernel.SE{}, kernel.Linear{})
 	o, err := New(m, LogEvidence{}, ring(9, 1))

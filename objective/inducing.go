@@ -122,7 +122,7 @@ type Tried struct {
 	LogEvidence float64 // nats, at the end of a climb over the hyperparameters
 }
 
-// induction is the choice of inducing inputs of a training set, made when they are first wanted.
+// induction has the inducing inputs of a training set. They are chosen when they are first needed.
 type induction struct {
 	option Inducing
 	x      *kernel.Inputs
@@ -165,7 +165,7 @@ func (i *induction) prepare(ctx context.Context, k kernel.Kernel, theta []float6
 	return err
 }
 
-// take makes c the choice.
+// take sets the choice to c.
 func (i *induction) take(c *Choice) {
 	i.choice, i.induced = c, newInduced(i.x, &kernel.Inputs{X: c.Z})
 }

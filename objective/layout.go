@@ -10,8 +10,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Layout is the order of theta = [kernel_1 … kernel_J | mean | likelihood] and which entries are
-// free. The free entries, in this order, are the vector that optimisers move.
+// Layout describes theta = [kernel_1 … kernel_J | mean | likelihood]: the order of its entries, and
+// the positions of the free ones. The free entries, in this order, are the vector that optimisers
+// move.
 type Layout struct {
 	Specs []param.Spec // of all hyperparameters, in the order of theta
 	Free  []int        // positions in theta of the free hyperparameters
@@ -21,10 +22,10 @@ type Layout struct {
 // kernel is the part of v, ordered like theta, that belongs to kernel j.
 func (l Layout) kernel(v []float64, j int) []float64 { return v[l.cut[j]:l.cut[j+1]] }
 
-// mean is the part that belongs to the prior mean.
+// mean is the part of v that belongs to the prior mean.
 func (l Layout) mean(v []float64) []float64 { return v[l.cut[len(l.cut)-3]:l.cut[len(l.cut)-2]] }
 
-// likelihood is the part that belongs to the likelihood.
+// likelihood is the part of v that belongs to the likelihood.
 func (l Layout) likelihood(v []float64) []float64 { return v[l.cut[len(l.cut)-2]:] }
 
 // FreeSpecs lists the free hyperparameters: the space that a search strategy works in.
@@ -41,8 +42,8 @@ func (l Layout) Start() []float64 {
 	return l.each(func(_ int, s param.Spec) float64 { return s.Map.Theta(s.Init) })
 }
 
-// choices are Start and, for every value of every discrete hyperparameter, Start with that value
-// where it matters.
+// choices returns Start and, for every value of every discrete hyperparameter, Start with that
+// value. Other discrete hyperparameters are then set so that this one matters.
 func (l Layout) choices() [][]float64 {
 	all := [][]float64{l.Start()}
 	for j, s := range l.Specs {
@@ -126,7 +127,7 @@ func (l Layout) checkPriors() error {
 	return nil
 }
 
-// Set sets the entry of theta whose theta name ("log_amplitude") is given, fixed or free.
+// Set sets the entry of theta, fixed or free, that has this theta name ("log_amplitude").
 func (l Layout) Set(theta []float64, name string, value float64) error {
 	names := make([]string, len(l.Specs))
 	for j, s := range l.Specs {
@@ -158,8 +159,8 @@ func (l Layout) checkFinite(theta []float64) error {
 	return nil
 }
 
-// describe writes the free entries of theta that matter for an error message: "log_amplitude=1.15,
-// log_length_scale=0".
+// describe writes, for an error message, the free entries of theta that matter:
+// "log_amplitude=1.15, log_length_scale=0".
 func (l Layout) describe(theta []float64) string {
 	if len(l.Free) == 0 {
 		return "the fixed hyperparameters"

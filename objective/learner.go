@@ -8,7 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Learner makes a classifier from a training set. What it draws at random depends on seed alone.
+// Learner makes a classifier from a training set. Its random numbers depend on seed alone.
 type Learner interface {
 	Fit(ctx context.Context, d Data, seed uint64) (Fitted, error)
 }
@@ -20,7 +20,7 @@ type Fitted interface {
 }
 
 // Classifier is the Gaussian-process classifier as a Learner: it tunes the free hyperparameters and
-// keeps the model fitted at the best of them.
+// keeps the model fitted at the best values.
 type Classifier struct {
 	Model     Model
 	Criterion Criterion // nil is LogEvidence
@@ -36,8 +36,8 @@ type Tuned struct {
 	average Average
 }
 
-// Fit tunes and fits; the result is a *Tuned. Restarts run one after another: callers parallelise
-// over fits.
+// Fit tunes and fits; the result is a *Tuned. Restarts run one after another, because callers run
+// several fits at once.
 func (c Classifier) Fit(ctx context.Context, d Data, seed uint64) (Fitted, error) {
 	if c.Criterion == nil {
 		c.Criterion = LogEvidence{}

@@ -81,7 +81,8 @@ func TestChoiceOfALikelihood(t *testing.T) {
 	}
 }
 
-// A choice can do what all its likelihoods can do, and one without any is an error.
+// A choice has the capabilities that all its likelihoods have. A choice without likelihoods is an
+// error.
 func TestChoiceCanWhatAllCan(t *testing.T) {
 	m := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Inference: approx.Laplace{}, Likelihood: likelihood.Choice{
 		{Kind: "probit", Likelihood: likelihood.Probit{}}, {Kind: "noisy_threshold", Likelihood: likelihood.NoisyThreshold{}}}}

@@ -31,7 +31,7 @@ type lowRank struct {
 	parts []part
 }
 
-// part is some of the cases.
+// part is the cases with the indices from … to-1.
 type part struct {
 	number   int
 	x        *kernel.Inputs

@@ -7,20 +7,21 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Marginal sums up what several chains say of one coordinate of theta, and how well they agree.
+// Marginal summarises the samples of several chains for one coordinate of theta, and the agreement
+// of the chains.
 type Marginal struct {
 	Mean, SD float64
 	// RHat is the split potential scale reduction, Gelman et al., Bayesian Data Analysis (3rd ed.),
-	// (11.4): how much wider the distribution looks over the halves of all chains than within them.
-	// It tends to 1.
+	// (11.4): about the ratio of the standard deviation over all halves of chains to the one within
+	// halves. It tends to 1.
 	RHat float64
 	// ESS is the effective sample size, (11.8) there: the standard error of Mean is about SD/√ESS.
 	ESS float64
 }
 
-// Marginals sums up chains[c][s], the s-th sample of theta of chain c. All chains have the same
-// number of samples, at least 4. A coordinate whose samples are all equal has an RHat and an ESS
-// of NaN.
+// Marginals summarises chains[c][s], the s-th sample of theta of chain c. All chains have the same
+// number of samples, at least 4. A coordinate whose samples are all equal has an RHat and an ESS of
+// NaN.
 func Marginals(chains [][][]float64) []Marginal {
 	if len(chains) == 0 || len(chains[0]) < 4 {
 		panic("objective: Marginals needs chains of at least 4 samples")
@@ -48,7 +49,7 @@ func Marginals(chains [][][]float64) []Marginal {
 	return out
 }
 
-// moments are the mean and the variance, divisor n-1.
+// moments returns the mean and the variance, with the divisor n-1.
 func moments(x []float64) (mean, variance float64) {
 	mean = floats.Sum(x) / float64(len(x))
 	for _, v := range x {

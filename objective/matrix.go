@@ -21,7 +21,7 @@ func (s matrix) room() approx.Cov {
 	return approx.Cov{K: mat.NewSymDense(n, linalg.Floats(n*n)), Noise: s.noise()}
 }
 
-// noise is room for the noise; nil if it is in K.
+// noise makes the memory for the noise; nil if it is in K.
 func (s matrix) noise() []float64 {
 	if s.apart {
 		return make([]float64, s.x.N())
@@ -37,7 +37,7 @@ func (s matrix) prior(cov approx.Cov, k kernel.Kernel, theta []float64) {
 	smooth := make([]float64, s.x.N())
 	kernel.SmoothDiag(k, smooth, theta, s.x)
 	for i, v := range smooth {
-		cov.Noise[i] = max(cov.K.At(i, i)-v, 0) // which only rounding takes below
+		cov.Noise[i] = max(cov.K.At(i, i)-v, 0) // below 0 only by rounding
 		cov.K.SetSym(i, i, v)
 	}
 }

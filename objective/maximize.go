@@ -11,38 +11,38 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// Restarts say where a multi-start search begins and how much runs at once.
+// Restarts configures a multi-start search.
 type Restarts struct {
 	Count   int    // 0 is 1: the initial values alone
 	Seed    uint64 // decides the random starts; the first start is always the initial values
 	Workers int    // restarts run at once, each with its own memory; 0 or less is GOMAXPROCS. No result depends on it
 }
 
-// Restart is one local optimisation of several.
+// Restart is one of the local optimisations of Maximize.
 type Restart struct {
-	Start   []float64 // the free hyperparameters that it started from
+	Start   []float64 // initial free hyperparameters
 	Optimum Optimum
 	Err     error // why there is no usable Optimum
 }
 
 // Tuning is the result of Maximize.
 type Tuning struct {
-	Optimum           // the winner's
-	Chosen  int       // its index
+	Optimum           // the best one of All
+	Chosen  int       // index of the best one
 	All     []Restart // every restart, in the order of their starts
 }
 
 // Maximize optimises from param.Start(free hyperparameters, Seed, i) for i = 0 … Count-1 and
-// chooses by value, the earlier restart on a tie. A restart that fails is kept, with its error, and
-// cannot win; only if all fail, or ctx ends, there is an error. Every restart's end point is in
-// All. A Count with which a choice would not be tried is an error.
+// chooses by value, the earlier restart on a tie. A restart that fails is kept in All, with its
+// error, and cannot win. There is an error only if all restarts fail or ctx ends, or if Count is
+// too small for a start from each choice.
 func Maximize(ctx context.Context, o *Objective, r Restarts, s Settings) (Tuning, error) {
 	specs := o.Layout.FreeSpecs()
 	if err := param.CheckStarts(specs, max(1, r.Count)); err != nil {
 		return Tuning{}, fmt.Errorf("objective: %w", err)
 	}
 	t := Tuning{Chosen: -1, All: make([]Restart, max(1, r.Count))}
-	t.Value = math.NaN() // unless a restart has one
+	t.Value = math.NaN() // if all restarts fail
 	for i := range t.All {
 		t.All[i].Start = param.Start(specs, r.Seed, i)
 	}

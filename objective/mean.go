@@ -5,8 +5,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Mean is a prior mean m(x) of the latent processes, the same for every class. It holds structure
-// only; theta has the order of Params.
+// Mean is a prior mean m(x) of the latent processes, the same for every class. It does not hold
+// theta, which has the order of Params.
 type Mean interface {
 	Params(dim int) []param.Spec
 	// At sets dst[i] to m(x_i).
@@ -27,8 +27,8 @@ func (Zero) At(dst, _ []float64, _ *kernel.Inputs) { clear(dst) }
 // Pullback adds nothing.
 func (Zero) Pullback(_, _ []float64, _ *kernel.Inputs, _ []float64) {}
 
-// Constant is m(x) = c. Unless told otherwise c is free and starts at 0; a bare number or {fixed:
-// c} holds it, and {init: c} starts it there.
+// Constant is m(x) = c. By default c is free and starts at 0. A bare number or {fixed: c} fixes it,
+// and {init: c} sets the start.
 type Constant struct {
 	param.Setting `yaml:",inline"`
 }

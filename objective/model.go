@@ -13,10 +13,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// Model is the structure of a Gaussian-process classifier: everything but the data and the
-// hyperparameters' values.
+// Model is a Gaussian-process classifier without its data and the values of its hyperparameters.
 type Model struct {
-	Kernels    []kernel.Kernel // one shared by all latent processes, or one per class
+	Kernels    []kernel.Kernel // one for all latent processes, or one per class
 	Mean       Mean            // nil means Zero
 	Likelihood likelihood.Likelihood
 	Inference  approx.Approximation
@@ -35,11 +34,11 @@ func (m Model) On(classes int) Model {
 }
 
 // TunedBy is the model whose hyperparameters an inference method tunes for m, with this number of
-// classes. It is m with that method, or if the method has softmax and not the likelihood of m, of
-// random utilities, softmax with scaled covariances. The class of the largest f_c + e_c stays the
-// same if all f_c and e_c are multiplied by a number. So covariances K with noise of variance v
-// correspond to covariances K v'/v with noise of variance v'; only the form of the noise differs.
-// Softmax has v' = π²/6 (McFadden 1974), and multinomial_probit v = 1.
+// classes. This is m with that method. If the method has softmax but not the likelihood of m, which
+// is of random utilities, it is softmax with scaled covariances. The class of the largest f_c + e_c
+// stays the same if all f_c and e_c are multiplied by a number. So covariances K with noise of
+// variance v correspond to covariances K v'/v with noise of variance v'; only the form of the noise
+// differs. Softmax has v' = π²/6 (McFadden 1974), and multinomial_probit v = 1.
 func (m Model) TunedBy(a approx.Approximation, classes int) Model {
 	m = m.On(classes)
 	m.Inference = a
@@ -166,8 +165,8 @@ func (m Model) mean() Mean {
 // Layout lists the model's hyperparameters for inputs with dim columns: kernel hyperparameters by
 // their own names, or as "class[M].…" when each class has a kernel, then "mean.…" and
 // "likelihood.…". classes are the labels used in those names; nil numbers them. Length scales and
-// periods that take their start from the data start at scale, or at the nearest bound; NaN leaves
-// them open, which is enough for names and bounds.
+// periods whose start depends on the data start at scale, or at the nearest bound. A scale of NaN
+// leaves these starts open, which is enough for names and bounds.
 func (m Model) Layout(dim int, classes []string, scale float64) Layout {
 	l := Layout{cut: []int{0}}
 	add := func(prefix string, specs []param.Spec) {
@@ -213,8 +212,8 @@ func (m Model) LayoutOn(d Data) Layout {
 
 // Data is a training set. Weights of its cases are in Y.Weight; nil: 1 each. A case of weight 0
 // does not count. A case with a whole number w as its weight is equivalent to w equal cases. For
-// methods without weights (see approx.Caps) the cases are repeated w times, and other weights are
-// an error.
+// methods without weights (see approx.Caps) the cases are repeated w times, and weights that are
+// not whole numbers are an error.
 type Data struct {
 	X            *kernel.Inputs
 	Y            approx.Targets

@@ -16,7 +16,7 @@ import (
 
 // MonteCarlo averages p(y|f) over random draws of f from its Gaussian posterior at the new case, as
 // GPML Algorithm 3.4 does: a probability π has the standard error √(Var π(f)/samples), at most
-// ½/√samples. A case has random numbers of its own, which Seed and its inputs fix.
+// ½/√samples. The random numbers of a case depend on Seed and the inputs of this case alone.
 type MonteCarlo struct {
 	Samples int    `yaml:"samples" within:"[1,10000000]"` // default 1000
 	Seed    uint64 `yaml:"-"`
@@ -28,7 +28,7 @@ type Random interface {
 	Seeded(seed uint64) Average
 }
 
-// Seeded is the same average with another seed.
+// Seeded returns the average with another seed.
 func (a MonteCarlo) Seeded(seed uint64) Average {
 	a.Seed = seed
 	return a
@@ -86,7 +86,7 @@ func (p *Point) covariances(z *kernel.Inputs) []*mat.SymDense {
 	return s
 }
 
-// squareRoot sets a to a square root of a covariance, whose eigenvalues rounding may leave below 0.
+// squareRoot sets a to a square root of a covariance. Eigenvalues below 0, by rounding, count as 0.
 func squareRoot(a *mat.Dense, covariance *mat.SymDense) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {

@@ -13,15 +13,15 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// NewData makes a training set of n cases from the rows of their inputs, all of the same length,
-// and their labels, of two or more classes. The classes are in natural order: numbers and truth
-// values by value, anything else by its text, as fmt.Sprint writes it, and texts that are all
-// numbers by those. Of two classes the first is y = -1 and the second y = +1; more are numbered
-// from 0. Their texts are the names of the classes. The inputs are copied and taken as they are:
-// set Scaled where their columns are standardised.
+// NewData makes a training set from rows of inputs, one for each case and all of the same length,
+// and from the labels of the cases. The labels have two or more classes. The classes are in natural
+// order. Numbers and truth values are ordered by value, and texts by value if all are numbers. Any
+// other labels are ordered by their text, as fmt.Sprint writes it. Of two classes the first is y =
+// -1 and the second y = +1; more are numbered from 0. Their texts are the names of the classes. The
+// inputs are copied without scaling: set Scaled if their columns are standardised.
 //
-// Rows of different lengths, inputs that are not finite, labels of one class alone, labels that
-// differ and have the same text, and NaN as a label are errors that say where.
+// It is an error if rows differ in length, an input is not finite, there is one class only,
+// different labels have the same text, or a label is NaN. The error says where.
 func NewData[L comparable](x [][]float64, labels []L) (Data, error) {
 	inputs, err := kernel.NewInputs(x)
 	if err != nil {
@@ -87,13 +87,13 @@ func classify[L comparable](labels []L) (index []int, names []string, err error)
 	return index, names, nil
 }
 
-// numeric says whether all labels are numbers.
+// numeric reports whether all labels are numbers.
 func numeric[L any](labels []L) bool {
 	return !slices.ContainsFunc(labels, func(l L) bool { return math.IsNaN(numberOf(l)) })
 }
 
-// numberOf is the number that a label is, 0 or 1 for false and true, the one that a text is written
-// as, or NaN.
+// numberOf returns a label as a number: 0 or 1 for false and true, the value of a text that is a
+// number, else NaN.
 func numberOf(label any) float64 {
 	switch v := reflect.ValueOf(label); {
 	case v.CanInt():

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// ErrNotFinite: a fit succeeded, but its value or its gradient is NaN or infinite.
+// ErrNotFinite means that a fit succeeded, but its value or its gradient is NaN or infinite.
 var ErrNotFinite error = cause.NotFinite.New("not finite")
 
 // Objective is a criterion of a model on a training set, as a function of theta. It is immutable,
@@ -82,7 +82,7 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	return o, nil
 }
 
-// check sets what the parts can do together.
+// check sets caps and gradient, or returns an error if the parts do not work together.
 func (o *Objective) check() (err error) {
 	if err := cmp.Or(linalg.Err(), o.data.Check()); err != nil {
 		return err
@@ -128,23 +128,24 @@ func (o *Objective) weigh() (apart bool, err error) {
 	return false, nil
 }
 
-// induction is the choice of inducing inputs, nil with another structure.
+// induction returns the structure with inducing inputs; nil with another structure.
 func (o *Objective) induction() *induction {
 	i, _ := o.structure.(*induction)
 	return i
 }
 
-// MergesEqual says whether cases with equal inputs have equal rows of K at every theta: no kernel
-// has noise of its own.
+// MergesEqual reports whether cases with equal inputs have equal rows of K at every theta. This is
+// so if no kernel has noise.
 func (o *Objective) MergesEqual() bool {
 	for _, k := range o.model.Kernels {
 		for _, leaf := range kernel.Leaves(k, o.data.X.Dim()) {
-			if _, noise := leaf.Kernel.(kernel.Noise); noise { // whatever its amplitude is at first
+			// Noise counts whatever its initial amplitude is.
+			if _, noise := leaf.Kernel.(kernel.Noise); noise {
 				return false
 			}
 		}
 	}
-	// A kernel of another package may have noise, too.
+	// A kernel of another package may have noise too.
 	first := o.data.X.X.RawRowView(0)
 	twice := mat.NewDense(2, len(first), slices.Repeat(first, 2))
 	k := mat.NewSymDense(2, nil)
@@ -159,13 +160,13 @@ func (o *Objective) MergesEqual() bool {
 	return true
 }
 
-// HasGradient says whether points have a gradient.
+// HasGradient reports whether points have a gradient.
 func (o *Objective) HasGradient() bool { return o.gradient }
 
-// Point is the model fitted at one theta. A point from Objective stays valid for good; one from Run
-// until the Run's next evaluation. It is not safe for concurrent use.
+// Point is the model fitted at one theta. A point from Objective stays valid. A point from a Run is
+// valid until the Run's next evaluation. It is not safe for concurrent use.
 type Point struct {
-	Theta     []float64 // all of it, fixed entries included
+	Theta     []float64 // free and fixed entries
 	Posterior approx.Posterior
 	objective *Objective
 	cov       []approx.Cov
@@ -174,14 +175,15 @@ type Point struct {
 	value     float64
 }
 
-// At fits the model where the free hyperparameters are as given and the fixed ones at their Init.
-// The result is a function of the argument alone.
+// At fits the model with these free hyperparameters and the fixed ones at their Init. The result
+// depends on free alone.
 func (o *Objective) At(ctx context.Context, free []float64) (*Point, error) {
 	return o.Fit(ctx, o.Layout.Fill(free), nil)
 }
 
-// Fit fits the model at theta, all of it. start is the State of a fit nearby, or nil; it saves time
-// and changes the result within the approximation's tolerance only.
+// Fit fits the model at theta, which has the free and the fixed entries. start is the State of a
+// fit nearby, or nil; it saves time and changes the result within the approximation's tolerance
+// only.
 func (o *Objective) Fit(ctx context.Context, theta []float64, start approx.State) (*Point, error) {
 	return interrupt.Do(ctx, func() (*Point, error) {
 		p, err := o.unfitted(ctx, theta)
@@ -240,7 +242,7 @@ func (o *Objective) unfitted(ctx context.Context, theta []float64) (*Point, erro
 	return p, nil
 }
 
-// finish takes the criterion of a fitted point, and says where a failed one was.
+// finish computes the criterion of a fitted point, or adds theta to the error of a failed fit.
 func (o *Objective) finish(p *Point, err error) (*Point, error) {
 	if err == nil {
 		err = p.evaluate()
@@ -251,7 +253,7 @@ func (o *Objective) finish(p *Point, err error) (*Point, error) {
 	return p, nil
 }
 
-// evaluate takes the criterion's value.
+// evaluate computes the criterion's value.
 func (p *Point) evaluate() (err error) {
 	o := p.objective
 	if p.value = math.NaN(); o.criterion == nil {
@@ -283,7 +285,7 @@ func (p *Point) Converged() error {
 	return nil
 }
 
-// Diagnostics tell how the fit went.
+// Diagnostics are the fit's iterations, convergence and warnings.
 func (p *Point) Diagnostics() approx.Diagnostics {
 	d := p.Posterior.Diagnostics()
 	if c := p.Choice(); c != nil && !c.Fewer.IsZero() {
@@ -322,9 +324,9 @@ func (p *Point) Gradient(dst []float64) error {
 }
 
 // InputGradient sets dst, m×d, to the derivative of Value with respect to the inducing inputs, in
-// the units of the training cases. There must be such inputs (see Choice). The error is
-// approx.ErrNoGradient, that a kernel has no derivative by its inputs, or ErrNotFinite; dst is then
-// undefined.
+// the units of the training cases. The fit must have inducing inputs (see Choice). It is an error
+// if there is no gradient (approx.ErrNoGradient), a kernel has no derivative by its inputs, or a
+// value is not finite (ErrNotFinite); dst is then undefined.
 func (p *Point) InputGradient(dst *mat.Dense) error {
 	o, l := p.objective, p.objective.Layout
 	chosen := o.induction().induced
@@ -348,7 +350,8 @@ func (p *Point) InputGradient(dst *mat.Dense) error {
 	return nil
 }
 
-// pullback adds to grad, ordered like theta, what reaches a free hyperparameter.
+// pullback adds to grad, ordered like theta, the derivatives by the kernels, mean and likelihood
+// that have free hyperparameters.
 func (p *Point) pullback(grad []float64) error {
 	o, l := p.objective, p.objective.Layout
 	adjoint := &cmp.Or(o.room, &room{}).adjoint

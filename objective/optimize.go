@@ -21,8 +21,8 @@ type Settings struct {
 	Method string
 	// GradientThreshold is the size of the gradient at which a point is stationary, relative to
 	// max(1, |value|); 0 is 1e-6, and 1e-5 with Differences. BFGS also ends where the gradient is
-	// at most 3 times as large and its quadratic model of the criterion promises a gain of at most
-	// a thousandth of the threshold, both relative to max(1, |value|).
+	// at most 3 times as large, if its quadratic model of the criterion predicts a gain of at most
+	// a thousandth of the threshold. Both are relative to max(1, |value|).
 	GradientThreshold float64
 	// Evaluations is the number of fits after which the optimisation stops; 0 is 500, and with
 	// Differences 500 times the number of fits that a gradient takes.
@@ -53,17 +53,17 @@ type AtBound struct {
 // Optimum is the best point that a local optimisation evaluated.
 type Optimum struct {
 	Theta []float64 // the free hyperparameters
-	// Inputs are the inducing inputs, row by row, where they were moved too; else nil.
+	// Inputs are the inducing inputs, row by row, if they were moved too; else nil.
 	Inputs      []float64
 	Value       float64   // the criterion, in nats; NaN where nothing could be evaluated
 	Gradient    []float64 // its gradient over Theta and Inputs; nil if there is none
 	Status      Status
 	Evaluations int
 	AtBound     []AtBound
-	// Path is the way there: the start, where each iteration ended, and last of all Theta; nil with
-	// nothing to optimise.
+	// Path has the start, the end of each iteration, and last Theta; nil if there was nothing to
+	// optimise.
 	Path     []Step
-	Fails    []error          // evaluations that failed; the optimisation stepped back from them
+	Fails    []error          // errors of failed evaluations, from which it stepped back
 	Warnings []approx.Warning // what a user should know, the fit's own warnings included
 }
 
@@ -76,8 +76,8 @@ type Step struct {
 // reach bounds the distance that one round of a local optimisation moves from its start in any
 // coordinate of theta: a factor e^10. A quasi-Newton step along a flattening slope can have any
 // length, and a line search would end on one of the distant plateaus (constant or diagonal
-// covariances). Shorter reaches were seen to cost more evaluations, not to end higher; without one
-// a start on the crabs data ended 12 nats lower.
+// covariances). With a shorter reach climbs took more evaluations and did not end higher. Without a
+// reach a climb on the crabs data ended 12 nats lower.
 const reach = 10
 
 // mostMoved is the largest number of coordinates for the matrix of bfgs.
@@ -92,11 +92,10 @@ const mostMoved = 5000
 // clipped without need can leave the edge. The box of a round is the bounds, but at most 10 to
 // either side of its start. Rounds end when the point is stationary or at its bounds, when a whole
 // round finds nothing better, or at the limit. With no free hyperparameter there is one evaluation.
-// Discrete ones, such as which kernel of a Choice, stay as they are.
+// Discrete hyperparameters, such as the chosen kernel of a Choice, are not moved.
 //
-// The error is one of: an unknown method, or one that needs a gradient that o does not have; a
-// start that cannot be evaluated; the end of ctx. The Optimum holds what was reached, if anything
-// was.
+// It is an error if the method is unknown or needs a gradient that o does not have, if the start
+// cannot be evaluated, or if ctx ends. The Optimum then has the best point so far, if there is one.
 func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (Optimum, error) {
 	s.Method = cmp.Or(s.Method, "bfgs")
 	s.GradientThreshold = cmp.Or(s.GradientThreshold, s.Gradients.threshold())
@@ -162,8 +161,8 @@ func (c *climb) up(optimizer Optimizer) (Status, error) {
 		case newton && !c.looked:
 			q.amplitudes = c.amplitudes()
 		}
-		// The run knows more than gonum's result: the best point, not the last, and what failed on
-		// the way.
+		// The run has more than gonum's result: the best point in place of the last, and the
+		// failures.
 		_, err := optimize.Minimize(c.problem(lo, hi), c.best.free, &optimize.Settings{
 			Converger: small(c.threshold), Recorder: round{c, lo, hi},
 		}, method)
@@ -176,8 +175,8 @@ func (c *climb) up(optimizer Optimizer) (Status, error) {
 		steep := c.steepness()
 		switch {
 		case steep <= c.threshold, err != nil && steep <= 100*c.threshold:
-			// In the second case what is left to gain is below the resolution, or the method's
-			// model of f says that it is a thousandth of the threshold.
+			// In the second case the remaining gain is below the resolution, or at most a
+			// thousandth of the threshold by the method's model of f.
 			return Converged, nil
 		case c.Evaluations >= c.Limit:
 			return EvaluationLimit, nil
@@ -199,11 +198,11 @@ type climb struct {
 	threshold float64
 	path      []Step
 	inverse   *mat.SymDense // -H⁻¹ of the criterion, where the method has an estimate
-	flat      []int         // amplitudes that the criterion does not determine
-	looked    bool          // what looked flat on the way was not
+	flat      []int         // amplitudes not determined by the criterion
+	looked    bool          // amplitudes that had seemed flat were not
 }
 
-// step goes on with the path, unless it has just come there.
+// step adds a point to the path, unless it is the last one.
 func (c *climb) step(u []float64, value float64) {
 	theta := u[:len(c.objective.Layout.Free):len(c.objective.Layout.Free)]
 	if n := len(c.path); n == 0 || !slices.Equal(c.path[n-1].Theta, theta) {
@@ -211,7 +210,7 @@ func (c *climb) step(u []float64, value float64) {
 	}
 }
 
-// round keeps where the iterations of a round within a box end.
+// round records the end points of the iterations of a round.
 type round struct {
 	*climb
 	lo, hi []float64
@@ -241,7 +240,7 @@ func (c climb) box() (lo, hi []float64) {
 }
 
 // steepness is the largest entry, relative to max(1, |value|), of the gradient at the best point,
-// apart from entries that point out of the bounds.
+// without entries that point out of the bounds.
 func (c climb) steepness() float64 {
 	largest := 0.0
 	for i, g := range c.best.gradient {
@@ -340,7 +339,7 @@ func (o *Objective) guesses(value float64) bool {
 	return near(-n*math.Log(float64(y.Classes))) || near(shares)
 }
 
-// amplitudes are the free amplitudes.
+// amplitudes are the indices of the free amplitudes.
 func (c *climb) amplitudes() (amplitudes []int) {
 	for i, p := range c.objective.Layout.FreeSpecs() {
 		if p.Component() == "amplitude" && !p.Map.Discrete() {
@@ -350,9 +349,9 @@ func (c *climb) amplitudes() (amplitudes []int) {
 	return amplitudes
 }
 
-// findFlat finds the amplitudes that the criterion does not determine at the best point: one by one
-// or, where there is none of these, all together. It takes one evaluation for each that the
-// estimated curvature leaves in doubt. The error is the end of the context.
+// findFlat finds the amplitudes that the criterion does not determine at the best point: single
+// ones or, if there are none, all amplitudes together. It takes one evaluation for each amplitude
+// for which the estimated curvature does not decide. The error is the end of the context.
 func (c *climb) findFlat() error {
 	if c.flat != nil || c.best.gradient == nil || c.objective.guesses(c.best.value) {
 		return nil
@@ -380,7 +379,8 @@ func (c *climb) findFlat() error {
 	return nil
 }
 
-// hardlyMoved reports that the path tells little of the curvature along a hyperparameter.
+// hardlyMoved reports whether the path has too little movement along a hyperparameter to estimate
+// its curvature.
 func (c *climb) hardlyMoved(i int) bool {
 	lo, hi := c.best.free[i], c.best.free[i]
 	for _, s := range c.path {
@@ -389,9 +389,10 @@ func (c *climb) hardlyMoved(i int) bool {
 	return hi-lo < 0.5
 }
 
-// isFlat reports whether some amplitudes together are not determined. The criterion has a slope
-// below plateau along them, and is hardly lower at a factor of e further up, or at a bound further
-// down. Where the amplitudes are at their least it is lower: else they would not matter at all.
+// isFlat reports whether the criterion does not determine some amplitudes together. Along them it
+// has a slope below plateau, and it is hardly lower a factor of e further up (further down near an
+// upper bound). At the lower bounds of the amplitudes it has to be lower: otherwise they would not
+// matter at all.
 func (c *climb) isFlat(amplitudes []int) (bool, error) {
 	slope, step := 0.0, 1.0
 	for _, i := range amplitudes {
@@ -415,7 +416,8 @@ func (c *climb) isFlat(amplitudes []int) (bool, error) {
 	return !(err == nil && p.value >= c.best.value-plateau), c.ctx.Err()
 }
 
-// settle climbs to the smallest of the amplitudes that are not determined, with all others.
+// settle climbs to the smallest values of the amplitudes that are not determined, and optimises the
+// other hyperparameters with them.
 func (c *climb) settle(optimizer Optimizer) (Status, error) {
 	c.tilt = make([]float64, len(c.best.free))
 	for _, i := range c.flat {

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Optimizer makes a fresh method for each minimisation. One that knows how much there is to gain
-// may stop where that is less than gain·max(1, |f|).
+// Optimizer makes a new method for each minimisation. A method that estimates the remaining gain
+// may stop where this is less than gain·max(1, |f|).
 type Optimizer interface {
 	Method(gain float64) optimize.Method
 }
@@ -18,8 +18,8 @@ type (
 	BFGS struct{}
 	// LBFGS is gonum's limited-memory BFGS.
 	LBFGS struct{}
-	// CG is gonum's nonlinear conjugate gradient method, whose directions need a closer line search
-	// than the others'.
+	// CG is gonum's nonlinear conjugate gradient method. Its directions need a more exact line
+	// search than other methods.
 	CG struct{}
 	// GradientDescent is gonum's steepest descent.
 	GradientDescent struct{}
@@ -41,21 +41,21 @@ func (GradientDescent) Method(float64) optimize.Method {
 	return &optimize.GradientDescent{Linesearcher: &lineSearch{}}
 }
 
-// lineSearch is gonum's bisection, which steps back from +Inf, ended where the decrease that the
-// slope promises is below what the objective resolves. Bisecting on would compare rounding errors,
-// some fifty fits of them.
+// lineSearch is gonum's bisection, which steps back from +Inf. It ends where the decrease predicted
+// by the slope is below the resolution of the objective: further bisections would compare rounding
+// errors in about fifty fits.
 type lineSearch struct {
 	optimize.Bisection
 	f, slope float64
 }
 
-// Init starts a search from a point of value f along a direction of this slope.
+// Init starts a search from a point with the value f along a direction with this slope.
 func (l *lineSearch) Init(f, slope, step float64) optimize.Operation {
 	l.f, l.slope = f, slope
 	return l.Bisection.Init(f, slope, step)
 }
 
-// Iterate takes the next step, or says that there is no progress to be had.
+// Iterate takes the next step, or returns an error if no progress is possible.
 func (l *lineSearch) Iterate(f, slope float64) (optimize.Operation, float64, error) {
 	op, step, err := l.Bisection.Iterate(f, slope)
 	if op == optimize.FuncEvaluation && !(-l.slope*step > resolution*max(1, math.Abs(l.f))) {
@@ -68,7 +68,7 @@ func (l *lineSearch) Iterate(f, slope float64) (optimize.Operation, float64, err
 // |f|).
 type small float64
 
-// Init has nothing to prepare.
+// Init does nothing.
 func (small) Init(int) {}
 
 // Converged tests the location of a major iteration.

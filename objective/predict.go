@@ -15,7 +15,7 @@ import (
 // their first case.
 func batches(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
 	if z.N() <= batch {
-		f(0, z) // the same set again, at another theta, finds its distances remembered
+		f(0, z) // the same z keeps its distances for the next theta
 		return
 	}
 	for i := 0; i < z.N(); i += batch {
@@ -24,7 +24,7 @@ func batches(z *kernel.Inputs, f func(first int, z *kernel.Inputs)) {
 	}
 }
 
-// prior is K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
+// prior returns K(X, Z), k(z_i, z_i) and m(z_i) under kernel j.
 func (p *Point) prior(z *kernel.Inputs, j int) (cross *mat.Dense, diag, mean []float64) {
 	o, l := p.objective, p.objective.Layout
 	s, m := o.structure, z.N()
@@ -105,8 +105,8 @@ func (p *Point) processes() int {
 }
 
 // LeaveOneOut is the mean of log p(y_i|y_-i) over the training cases at the same theta, in nats,
-// from the one fit; with approx.OneVsRest the mean of the sum of the classes'. It is NaN where the
-// inference method does not have it.
+// from one fit. With approx.OneVsRest the log probabilities of all classes' models are added. It is
+// NaN if the inference method does not compute it.
 func (p *Point) LeaveOneOut() (float64, error) {
 	if !p.objective.caps.LeaveOneOut {
 		return math.NaN(), nil

@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// Box bounds the free hyperparameters: Lo[i] < θ_i < Hi[i], both finite. A minimiser that knows no
-// bounds moves u instead, any real numbers, one for each,
+// Box bounds the free hyperparameters: Lo[i] < θ_i < Hi[i], both finite. A minimiser without bounds
+// moves real numbers u_i instead,
 //
 //	θ_i = Lo_i + h_i (1 + sin(u_i/h_i)),   h_i = (Hi_i - Lo_i)/2
 //
-// so that f is smooth in u also where its maximum lies at an edge of the box, and nothing outside
-// the box looks like a maximum.
+// so that f is smooth in u also where its maximum lies at an edge of the box, and there are no
+// maxima outside the box.
 type Box struct{ Lo, Hi []float64 }
 
 // half is h_i.
 func (b Box) half(i int) float64 { return (b.Hi[i] - b.Lo[i]) / 2 }
 
-// Theta are the free hyperparameters at u.
+// Theta returns the free hyperparameters at u.
 func (b Box) Theta(u []float64) []float64 {
 	theta := make([]float64, len(u))
 	for i, v := range u {

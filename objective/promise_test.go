@@ -73,8 +73,9 @@ func (logits) Params() []param.Spec {
 }
 func (l logits) At([]float64) likelihood.Bound { return l.Softmax.At(nil) }
 
-// TestGradientsArePromisedAndDelivered compares HasGradient with what Gradient does, and the gradient with central
-// differences, for every inference method and criterion, with every likelihood and free and fixed parameters.
+// TestGradientsArePromisedAndDelivered checks that Gradient succeeds where HasGradient is true, and
+// compares the gradient with central differences, for every inference method and criterion, with
+// every likelihood and free and fixed parameters.
 func TestGradientsArePromisedAndDelivered(t *testing.T) {
 	const h = 1e-3
 	free, half := param.Setting{}, 0.5

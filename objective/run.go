@@ -41,7 +41,7 @@ func (g *Gradients) UnmarshalText(text []byte) error {
 
 // threshold is the default of Settings.GradientThreshold.
 func (g Gradients) threshold() float64 {
-	if g == Differences { // their error is about a hundredth of it
+	if g == Differences { // the error of a difference is about a hundredth of this
 		return 1e-5
 	}
 	return 1e-6
@@ -62,10 +62,10 @@ func (g Gradients) Evaluations(free int) int {
 // Each value is determined by the sequence of evaluations up to it. It is not safe for concurrent
 // use.
 type Run struct {
-	Evaluations int // fits asked for, failed ones included, repetitions of the last point not
+	Evaluations int // fits, also failed ones, without repetitions of the last point
 	Limit       int // evaluations after which a Problem stops; 0: none
-	// Fails has the errors of fits and gradients, in order, of fits that did not converge among
-	// them. The end of the context is no failure.
+	// Fails has the errors of fits and gradients, in order, including fits that did not converge.
+	// The end of the context is no failure.
 	Fails []error
 
 	gradients Gradients
@@ -163,7 +163,8 @@ func (r *Run) beside(free []float64) approx.State {
 // bend is the second-order error of states relative to their slope, per unit of theta.
 const bend = 0.3
 
-// lagrange are the weights of the values at these positions in the polynomial through them, at 1.
+// lagrange returns the weights with which the values at these positions give the value at 1 of the
+// polynomial through them.
 func lagrange(at []float64) []float64 {
 	w := make([]float64, len(at))
 	for i, t := range at {
@@ -194,13 +195,13 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 	return &Run{ctx: ctx, objective: &own}
 }
 
-// Reset forgets the state that the next fit would start from, and the last point.
+// Reset forgets the last point and all states, so that the next fit starts cold.
 func (r *Run) Reset() { r.last, r.free = nil, nil }
 
 // At fits at the given free hyperparameters, or returns the last point if it was fitted there. The
-// point is valid until the next call, or until one of Gradient by differences. A fit that fails, or
+// point is valid until the next call of At, or of Gradient with Differences. A fit that fails, or
 // does not converge, from a warm start is repeated from a cold one, so that failures do not depend
-// on the past; a panic is an error.
+// on earlier fits. A panic becomes an error.
 func (r *Run) At(free []float64) (*Point, error) {
 	if r.free != nil && slices.Equal(r.free, free) {
 		return r.point, r.err
@@ -318,13 +319,14 @@ func (r *Run) differences() ([]float64, error) {
 type best struct {
 	free, gradient []float64
 	value          float64
-	worth          float64 // the value less the tilt
+	worth          float64 // value less the tilt
 	diagnostics    approx.Diagnostics
 }
 
-// try evaluates the criterion less the tilt and, where that beats the best so far, its gradient if
-// the objective has one: no optimiser can go on from a point that lacks it, which has therefore
-// failed. So has a fit that did not converge, whose value depends on where it stopped.
+// try evaluates the criterion less the tilt. If this exceeds the best value so far it also computes
+// the gradient, if the objective has one. A point without its gradient counts as failed, because no
+// optimiser can go on from it. A fit that did not converge counts as failed too, because its value
+// depends on the iteration at which it stopped.
 func (r *Run) try(free []float64) (float64, error) {
 	p, err := r.Converged(free)
 	if err != nil {
@@ -346,7 +348,7 @@ func (r *Run) try(free []float64) (float64, error) {
 	return worth, nil
 }
 
-// problem is the problem that Optimize has gonum minimise: u ↦ -f(clip(u)). clip moves u into the
+// problem is the function that gonum minimises for Optimize: u ↦ -f(clip(u)). clip moves u into the
 // box [lo, hi], and f is the criterion less the tilt. The gradient's entry is 0 where u is outside
 // the box, and where u is at the edge and f rises outwards. All else is as in Problem.
 func (r *Run) problem(lo, hi []float64) optimize.Problem {

@@ -41,14 +41,14 @@ type Samples struct {
 	Theta       [][]float64 // the free hyperparameters
 	Values      []float64   // log posterior density there, up to a constant, in nats
 	Evaluations int
-	Fails       []error          // evaluations that failed, in order; the density is taken to be 0 there
+	Fails       []error          // errors of failed evaluations, in order; density 0 there
 	Warnings    []approx.Warning // what a user should know
 }
 
 // tails is the number of degrees of freedom of the base distribution.
 const tails = 4
 
-// Sample runs a Markov chain from start, whose stationary density over theta is exp(o) within the
+// Sample runs a Markov chain from start. Its stationary density over theta is exp(o) within the
 // bounds and 0 outside. o must be a log posterior density, LogPosterior, with a prior on every free
 // hyperparameter. A start outside the bounds is moved to the nearest one.
 //
@@ -63,8 +63,8 @@ const tails = 4
 // is fixed.
 //
 // An evaluation that fails, or does not converge, has density 0. The chain depends on o, start and
-// c alone. The error is a start that cannot be evaluated, an objective that is no log posterior, or
-// the end of ctx.
+// c alone. It is an error if the start cannot be evaluated, the objective is no log posterior
+// density, or ctx ends.
 func (o *Objective) Sample(ctx context.Context, start []float64, c Chain) (*Samples, error) {
 	specs := o.Layout.FreeSpecs()
 	c.Burn, c.Samples = cmp.Or(c.Burn, 100*len(specs)), cmp.Or(c.Samples, DefaultSamples)
@@ -181,8 +181,8 @@ func (w *walk) move() {
 			return true
 		}
 		value := w.value
-		// An angle of 0 has the density that is known: a fit from another warm start could miss the
-		// level by its rounding.
+		// At the angle 0 the density is known. A fit from another warm start could be below the
+		// level by rounding.
 		if !slices.Equal(w.nextD, w.d) {
 			value = w.logDensity(w.at(w.nextD))
 			if !(w.residual(value, w.nextZ) >= level) {
@@ -225,7 +225,7 @@ func (w *walk) adapt(history [][]float64) {
 	floats.Scale(1/float64(len(history)+n+1), sigma.Data)
 	u, ok := linalg.Cholesky(sigma)
 	if !ok {
-		return // too close to singular for this: the base stays
+		return // Σ is too close to singular: the base stays
 	}
 	floats.SubTo(w.d, w.at(w.d), mu)
 	w.mu, w.u = mu, u

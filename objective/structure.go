@@ -38,8 +38,8 @@ func structureOf(m approx.Approximation, n int) Structure {
 // receives the covariance from it, and its adjoint goes back through it. It also computes the
 // covariances with new cases.
 type structure interface {
-	// prepare makes the choices that the structure needs, once, given a kernel where its
-	// hyperparameters start. It comes before the other methods.
+	// prepare makes the choices that the structure needs, once, for a kernel at its initial
+	// hyperparameters. It is called before the other methods.
 	prepare(ctx context.Context, k kernel.Kernel, theta []float64) error
 	// room makes the memory of a covariance, which a fit may overwrite.
 	room() approx.Cov

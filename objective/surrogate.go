@@ -15,10 +15,10 @@ import (
 )
 
 // Surrogate is exact Gaussian-process regression (GPML 2.2) of a scalar function on the unit cube,
-// given some of its values: what Bayesian optimisation asks instead of the function. Values are
-// standardised; the kernel is Matérn-5/2 with a length scale for every column, the mean constant.
-// Hyperparameters have the largest posterior density, under priors that expect a function that
-// varies over about half of the cube and is known to a thousandth of its standard deviation.
+// given some of its values. Bayesian optimisation searches on it in place of the function. Values
+// are standardised; the kernel is Matérn-5/2 with a length scale for every column, the mean
+// constant. Hyperparameters maximise the posterior density. Their priors expect a function that
+// varies over about half of the cube, with noise of a thousandth of its standard deviation.
 type Surrogate struct {
 	point *Point
 	x     *mat.Dense
@@ -46,14 +46,14 @@ func surrogateModel(d int) Model {
 	}
 }
 
-// NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed draws where
-// its hyperparameters start.
+// NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed decides the
+// starts of its hyperparameters.
 func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
 	s := &Surrogate{x: x, y: make([]float64, len(y))}
 	var variance float64
 	s.mean, variance = stat.PopMeanVariance(y, nil)
 	if s.sd = math.Sqrt(variance); s.sd == 0 {
-		s.sd = 1 // a constant
+		s.sd = 1 // all values are equal
 	}
 	for i, v := range y {
 		s.y[i] = (v - s.mean) / s.sd
@@ -72,7 +72,7 @@ func (s *Surrogate) data() Data {
 	return Data{X: &kernel.Inputs{X: s.x}, Y: approx.Targets{Value: s.y}}
 }
 
-// With returns the surrogate that has seen the value y at x as well, with the same hyperparameters.
+// With returns the surrogate with the additional value y at x and the same hyperparameters.
 func (s *Surrogate) With(x []float64, y float64) (*Surrogate, error) {
 	t := *s
 	n, d := s.x.Dims()

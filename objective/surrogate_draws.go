@@ -18,9 +18,9 @@ import (
 //	f(x) = m + g(x) + k(x, X) (K + σ²I)⁻¹ (y - m - g(X) - ε)
 //
 // g is a sum of random Fourier features (Rahimi & Recht 2007). The frequencies of Matérn-5/2 have a
-// t distribution with 5 degrees of freedom, in units of 1/length scale. Every function has
-// frequencies of its own, so that over the functions g has the covariance of the kernel.
-// Frequencies that all functions share would leave the error of one sample of them.
+// t distribution with 5 degrees of freedom, in units of 1/length scale. Frequencies are drawn for
+// each function, so that over the functions g has the covariance of the kernel. With the same
+// frequencies for all functions, the error of one sample of frequencies would remain.
 type Draws struct {
 	of     *Surrogate
 	priors []priorDraw // one for each draw
@@ -65,7 +65,7 @@ func (s *Surrogate) covariance() (factor *mat.Cholesky, residuals []float64, err
 	return factor, residuals, nil
 }
 
-// LeftOut returns for every value what the others predict in its place, at the same
+// LeftOut returns for every value the prediction from the other values, at the same
 // hyperparameters: y_i - [(K + σ²I)⁻¹ (y - m)]_i / [(K + σ²I)⁻¹]_ii, GPML (5.12).
 func (s *Surrogate) LeftOut() ([]float64, error) {
 	factor, residuals, err := s.covariance()

@@ -5,7 +5,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Averages lists them.
+// Averages lists the averages of class probabilities.
 var Averages = registry.Table[Average]{
 	registry.Of[Averaged, Average]("averaged",
 		"E[p(y|f)] under the posterior of f, GPML (3.25) and, for softmax, 3.5.2; deterministic"),
@@ -16,7 +16,7 @@ var Averages = registry.Table[Average]{
 		"averaged over random draws of f, GPML Algorithm 3.4 (samples: 1000)").At(2),
 }
 
-// Criteria lists what can be maximised.
+// Criteria lists the criteria that can be maximised.
 var Criteria = registry.Table[Criterion]{
 	registry.Of[LogEvidence, Criterion]("log_evidence",
 		"the (approximate) log marginal likelihood log p(y|X, θ), in nats"),

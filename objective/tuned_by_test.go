@@ -101,7 +101,7 @@ func TestOptimumForMultinomialProbit(t *testing.T) {
 	}
 }
 
-// A method that has neither the likelihood nor softmax is refused with its own reason.
+// A method that supports neither the likelihood nor softmax returns its own error.
 func TestTunedByOthers(t *testing.T) {
 	probit := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.MultinomialProbit{}, Inference: approx.EP{}}
 	for _, a := range []approx.Approximation{approx.PL{}, approx.NaiveMeanField{}, approx.OneVsRest{Binary: approx.Laplace{}}} {

@@ -21,8 +21,8 @@ func (d Data) count() float64 {
 	return floats.Sum(d.Y.Weight)
 }
 
-// times returns the data with case i repeated times[i] times. The new weights are those given; nil:
-// none.
+// times returns the data with case i repeated times[i] times. weight has a new weight for each case
+// of d; nil: the data have no weights.
 func (d Data) times(times []int, weight []float64) Data {
 	n := 0
 	for _, k := range times {
@@ -72,8 +72,8 @@ func (d Data) Present() Data {
 	return d
 }
 
-// Repeated are the data with every case as many times as its weight says, one after the other, and
-// no weights. Weights that are not whole numbers are an error.
+// Repeated returns the data without weights, with a case of weight w repeated w times, one after
+// the other. Weights that are not whole numbers are an error.
 func (d Data) Repeated() (Data, error) {
 	if d.Y.Weight == nil {
 		return d, nil

@@ -125,8 +125,8 @@ func TestWrongWeights(t *testing.T) {
 	}
 }
 
-// TestNoiseOfWeights: a weight of 2 is two cases with noise of their own, where a kernel has noise
-// that the first case or the initial values do not show.
+// TestNoiseOfWeights: a weight of 2 is equivalent to two cases with independent noise. This holds
+// also if the kernel's noise is not visible at the first case or at the initial values.
 func TestNoiseOfWeights(t *testing.T) {
 	se, noise := kernel.Named{Kind: "se", Kernel: kernel.SE{}}, kernel.Named{Kind: "noise", Kernel: kernel.Noise{}}
 	slope := kernel.Named{Kind: "linear", Kernel: kernel.Linear{Bias: new(bool)}}

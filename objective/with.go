@@ -9,8 +9,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/inducing"
 )
 
-// WithInducing is the same objective with these inducing inputs, m×d, which it takes a copy of; its
-// method must have that option.
+// WithInducing is the same objective with a copy of these inducing inputs, m×d. Its method must
+// have the option inducing.
 func WithInducing(o *Objective, z *mat.Dense) *Objective {
 	c := Choice{Choice: inducing.Choice{Z: mat.DenseCopyOf(z)}}
 	if before := o.induction().choice; before != nil {
@@ -55,7 +55,7 @@ func (o *Objective) at(u []float64) (*Objective, []float64) {
 	return WithInducing(o, mat.NewDense((len(u)-n)/d, d, slices.Clone(u[n:]))), u[:n]
 }
 
-// gradientBy is the gradient by what a local optimiser moves.
+// gradientBy is the gradient by the vector that a local optimiser moves (see tuned).
 func (p *Point) gradientBy(dst []float64) error {
 	n := len(p.objective.Layout.Free)
 	err := p.Gradient(dst[:n])

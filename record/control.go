@@ -23,8 +23,8 @@ type Enqueued struct {
 	Configuration int
 	Number        int
 	Point         map[string]Number
-	// Withdrawn means that the point is not to be evaluated. A result that it has stays on record;
-	// a failure does not count.
+	// Withdrawn means that the point is not to be evaluated. An earlier result of the point stays
+	// on record; a failure does not count.
 	Withdrawn bool
 }
 

@@ -15,8 +15,8 @@ import (
 type Vector []Number
 
 // Matrix is a list of lists in JSON: an array of arrays, or one text if all lists have equal length
-// and there are at least 10 000 numbers. The text is that of a Vector of all the numbers, with the
-// length of a list in place of the 1 before the colon.
+// and there are at least 10 000 numbers. The text is written as for a Vector of all the numbers,
+// with the length of a list in place of the 1 before the colon.
 type Matrix [][]Number
 
 // packedFrom is the number of values from which on they are one text; fewer stay readable.

@@ -21,8 +21,8 @@ func onRecord(classes int) *record.Fit {
 	return f
 }
 
-// TestPredictions: Predictions returns what a valid fit contains, and names each fault of an invalid one
-// in its error.
+// TestPredictions: Predictions returns the predictions of a valid fit. For an invalid fit its error
+// names each fault.
 func TestPredictions(t *testing.T) {
 	p, err := onRecord(2).Predictions(2)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// A line is a trial, a fit, or the withdrawal of an attempt, and fails as what it is.
+// A line is a trial, a fit, or the withdrawal of an attempt. Its Failure is that of the trial or
+// the fit.
 func TestLines(t *testing.T) {
 	late, lost := cause.TimedOut.New("late"), cause.Failure.New("lost")
 	for i, c := range []struct {
@@ -50,7 +51,7 @@ func TestShownNames(t *testing.T) {
 	}
 }
 
-// Components are told by their first word, and written as YAML flow text.
+// Components are recognised by their first word, and written as YAML flow text.
 func TestComponents(t *testing.T) {
 	two := record.Number(2)
 	scaled := record.Node{Parts: []record.Part{{Key: "se", Node: record.Node{Parts: []record.Part{

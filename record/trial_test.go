@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Strategies see a trial by its first point; whatever went wrong there, its value is -Inf.
+// Strategies see a trial by its first point; its value is -Inf after any failure there.
 func TestFirstPoint(t *testing.T) {
 	theta, failure := []record.Number{1, 2}, cause.Failure.New("singular")
 	at := func(value float64) []record.Point {

@@ -225,7 +225,7 @@ func TestPointOfAnotherBlock(t *testing.T) {
 	if _, err := Run(t.Context(), s(), openControlled(t, dir, []string{"hill"}), Options{Workers: 1, Own: p1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := a.next(func(job) bool { return true }); err != nil { // what scheduler.next does after obey
+	if _, _, err := a.next(func(job) bool { return true }); err != nil { // as scheduler.next does after obey
 		t.Fatal(err)
 	}
 	for range 20 {

@@ -37,8 +37,8 @@ func line(n int) (values []float64) {
 	return values
 }
 
-// busy runs studies on workers with a virtual clock and returns the share of their time that the
-// workers spend on trials of these durations.
+// busy runs studies on workers with a virtual clock and returns the fraction of the workers' time
+// that trials of these durations take.
 func busy(t *testing.T, workers int, studies []Study, duration func(*rand.Rand) time.Duration) (share float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,8 +102,8 @@ func scattered(strategy Strategy, wait func()) Study {
 	return s
 }
 
-// followed checks that the points of all trials on record are what the strategy proposes after the
-// trials that ended before, in their recorded order.
+// followed checks every trial on record: the strategy proposes its points after the trials that
+// ended before it, in their recorded order.
 func followed(t *testing.T, s Study, j *journal.Journal) {
 	t.Helper()
 	var trials []record.Trial

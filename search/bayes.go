@@ -136,9 +136,9 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 	return batch
 }
 
-// starts is the number of points at initial values with which a search begins. It is one for every
-// choice if a hyperparameter that matters for some choices only has no bounds from the user: within
-// the default bounds the few other first points of a choice may all be poor. Otherwise it is one.
+// starts is the number of points at initial values with which a search begins. Usually this is 1.
+// It is one for every choice if the user gives no bounds for a hyperparameter that matters for some
+// choices only: within the default bounds the few other first points of a choice may all be poor.
 func (s Space) starts() int {
 	for _, p := range s {
 		if p.When != nil && !p.Given {

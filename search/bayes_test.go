@@ -115,7 +115,8 @@ func TestBayesNeverRepeats(t *testing.T) {
 	}
 }
 
-// Failures and values without end of far points do not hide what is near the best.
+// Failures, and values of distant points that go to -Inf, do not hide differences near the best
+// value.
 func TestSquashed(t *testing.T) {
 	got, _ := squashed([]float64{0, 1, 3, 1e300, 1}, 0)
 	for i, want := range []float64{0, -math.Ln2, -math.Log(4), -math.Log1p(1e300), -math.Ln2} {

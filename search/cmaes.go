@@ -24,8 +24,8 @@ import (
 // the bounds is evaluated at the nearest point within them (see frame). Failed trials rank last; a
 // generation of failures changes nothing. A discrete hyperparameter is evaluated at the nearest
 // value. Its standard deviation is kept so large that a draw changes the value with a probability
-// of at least 1/(dλ), with λ the population (the margin of Hamano, Saito, Nomura & Shirakawa 2022,
-// on the standard deviation).
+// of at least 1/(dλ), with λ the population. This is the margin of Hamano, Saito, Nomura &
+// Shirakawa 2022, applied to the standard deviation.
 //
 // An asynchronous search learns from every Population trials that have ended, in the order in which
 // they ended, whatever distribution each was drawn from.

@@ -43,9 +43,9 @@ func enqueue(t *testing.T, dir string, c journal.Command) {
 	}
 }
 
-// A point that is enqueued while a search runs is the next one that is tried. It wins, after the
-// trials of the strategy, which are those without it unless the strategy learns from it. A run that
-// is killed after any of its jobs ends with the same lines.
+// A point that is enqueued while a search runs is evaluated next, and wins here. The trials of the
+// strategy are the same as without this point, except if the strategy learns from it. A run that is
+// killed after any of its jobs ends with the same lines.
 func TestEnqueue(t *testing.T) {
 	strategies := map[string]Strategy{
 		"random": Random{Design{Trials: 12}}, "bayes": Bayes{Trials: 12}, "cmaes": CMAES{Trials: 12},
@@ -236,8 +236,8 @@ func TestEnqueueAheadOfOthers(t *testing.T) {
 	}
 }
 
-// A strategy whose last batch would exceed its budget gets what is left of it, so that a point that
-// comes later has a number of its own.
+// The last batch of a strategy is cut at its budget, so that the index of a later enqueued point is
+// free.
 func TestBudgetIsKept(t *testing.T) {
 	dir := t.TempDir()
 	s := Study{Key: "hill", Space: Space{param.Between("a", param.Identity, 0, 1)}}

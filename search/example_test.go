@@ -33,7 +33,7 @@ func ExampleStrategy() {
 	// 20 trials, best near 1: true
 }
 
-// Run evaluates the points in parallel, and keeps what is done in a folder, from which it continues.
+// Run evaluates the points in parallel. It keeps the results in a folder, from which it continues.
 func ExampleRun() {
 	study := search.Study{
 		Key:      "a hash of all that the values depend on",

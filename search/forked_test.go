@@ -80,7 +80,8 @@ func TestRetryBesideAnOlderProcess(t *testing.T) {
 				}
 				wait.Wait()
 			}
-			// what the other process had begun while the retry was written may not be proposed again
+			// trials begun by the other process while the retry was written may not be proposed
+			// again
 			trials := strategy.Budget(seSpace()).Trials
 			if agreed(t, name, dir, trials); calls.Load() > int64(trials)+failures.Load()+2 {
 				t.Errorf("%s: %d evaluations, of which %d failed, for %d trials", name, calls.Load(), failures.Load(), trials)
@@ -121,8 +122,8 @@ func TestEnqueueWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// A line that is damaged after the end makes its job run again, and what follows from another order
-// replaces what was there.
+// If a line is damaged after the end, its job runs again. Trials that follow from the new order
+// replace the old ones.
 func TestDamageOfFinishedSearches(t *testing.T) {
 	strategies := map[string]Strategy{"asynchronous bayes": Bayes{Trials: 12, Overlap: Overlap{Asynchronous: 3}},
 		"asynchronous cmaes": CMAES{Trials: 12, Overlap: Overlap{Asynchronous: 3}}, "own": Bayes{Trials: 12, Batch: 3}}

@@ -549,7 +549,7 @@ func (j job) takeOver(line record.Line) record.Line {
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
 	}
-	if j.proposal.Own > 0 { // for the strategy it is another trial
+	if j.proposal.Own > 0 { // the strategy takes it for another trial
 		line.Trial.After = math.MaxInt32
 	}
 	return line

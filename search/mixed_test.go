@@ -91,7 +91,8 @@ func TestMixedSpaces(t *testing.T) {
 	}
 }
 
-// Every value of a hyperparameter has its equal share of the unit interval, and Unit undoes Place.
+// All values of a discrete hyperparameter have equal parts of the unit interval, and Unit is the
+// inverse of Place.
 func TestDiscreteValuesHaveEqualShares(t *testing.T) {
 	p := whole("k", 3, 7)
 	count := map[float64]int{}

@@ -50,8 +50,9 @@ func bumps(theta []float64, part float64) float64 {
 	return total
 }
 
-// Levels have parts of the budget, and half as many trials each. One begins with the best of the level before, and
-// with the trial whose distance below it is the median there.
+// Levels have increasing fractions of the budget, and each has half as many trials as the one
+// before. A level begins with the best trial of the level before, and with the trial whose distance
+// below the best is the median there.
 func TestMultiFidelitysLevels(t *testing.T) {
 	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
 	m := ofCases(10, 3)

@@ -168,9 +168,9 @@ func TestQuadraticIsAGaussianProcess(t *testing.T) {
 	}
 }
 
-// The radius is doubled at most, after a step of its length that is better, and shrinks after one that is not. It begins
-// anew where a better point is far away. A worse point far away says nothing, and neither does a failure before the
-// first value.
+// The radius is at most doubled, after a step of its length that finds a better point, and shrinks
+// after one that does not. It is reset where a better point is far away. A worse point far away
+// does not change it, and neither does a failure before the first value.
 func TestRadius(t *testing.T) {
 	s := numbers(1)
 	for _, c := range []struct {
@@ -222,8 +222,9 @@ func TestQuadraticOfLittle(t *testing.T) {
 	}
 }
 
-// The regression of points near by proposes one in the neighbourhood that is better, and keeps a choice. Its region
-// takes the cube's middle to the best point, and has the edges of the unit cube where these are nearer than its own.
+// The regression of near points proposes a better point in the neighbourhood, with the same choice.
+// Its region maps the middle of its cube to the best point. Its edges are the edges of the unit
+// cube where these are nearer.
 func TestNear(t *testing.T) {
 	s := append(numbers(3), param.Among("kind", "a", "b"))
 	f := func(theta []float64) (sum float64) {

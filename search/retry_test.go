@@ -170,8 +170,8 @@ func bestOf(lines []record.Line) float64 {
 	return largest
 }
 
-// kept checks that the trials that had not failed are the same lines as before, that none has
-// failed now, and that there are as many.
+// kept checks that trials that had not failed have the same lines as before, that no trial has
+// failed now, and that the number of trials is the same.
 func kept(t *testing.T, name string, before, after []record.Line) {
 	t.Helper()
 	trials := func(lines []record.Line) (all map[string]string, failed int) {
@@ -306,9 +306,8 @@ func killed(t *testing.T, dir string, do func(dir string, begun bool)) {
 	}
 }
 
-// A search that was stopped, and whose failed trials run again, keeps what it had proposed, and
-// learns from the new results for what it proposes next, if its strategy models the values. No trial
-// runs twice.
+// A stopped search whose failed trials run again keeps its proposals. If its strategy models the
+// values, later proposals use the new results. No trial runs twice.
 func TestRetryOfAnUnfinishedSearch(t *testing.T) {
 	for name, strategy := range strategiesThatFail {
 		t.Run(name, func(t *testing.T) {

@@ -385,8 +385,8 @@ func TestKillAndResume(t *testing.T) {
 	}
 }
 
-// TestManyProcesses: processes run the same studies in one folder at the same time, and some of them
-// are killed. The others take over what these had begun, and no job is run twice.
+// TestManyProcesses: processes run the same studies in one folder at the same time, and some of
+// them are killed. The others take over the jobs of the killed ones, and no job is run twice.
 func TestManyProcesses(t *testing.T) {
 	want := mustOpen(t, "")
 	mustRun(t, sweep(40, func() {}), want, Options{})
@@ -739,8 +739,8 @@ func TestManyTrials(t *testing.T) {
 	}
 }
 
-// BenchmarkJob measures what the scheduler adds to one job: in memory, and with its line synced to
-// disk.
+// BenchmarkJob measures the time that the scheduler adds to one job: in memory, and with its line
+// synced to disk.
 func BenchmarkJob(b *testing.B) {
 	for name, dir := range map[string]string{"memory": "", "disk": b.TempDir()} {
 		b.Run(name, func(b *testing.B) {

@@ -70,8 +70,8 @@ func identity(l listed, ran *atomic.Int32) Study {
 	}
 }
 
-// stoppedBy runs a study and returns the number of its trials on record, and what its assessment
-// says of the end of the search.
+// stoppedBy runs a study and returns the number of its trials on record, and the reason for the end
+// of the search in its assessment.
 func stoppedBy(t *testing.T, s Study, j *journal.Journal, o Options) (trials int, why string) {
 	t.Helper()
 	mustRun(t, []Study{s}, j, o)
@@ -195,9 +195,9 @@ func TestSearchesStopInTime(t *testing.T) {
 	})
 }
 
-// The expected improvement in units of the objective is the mean, by a sum over a fine grid of the
-// normal density, of what the squashed value means: -log(1 + d/unit) of the distance d below the
-// best.
+// The expected improvement, in units of the objective, equals the mean of the improvement under the
+// normal density of the squashed value, by a sum over a fine grid. A squashed value is -log(1 +
+// d/unit) for the distance d below the best.
 func TestExpectedGain(t *testing.T) {
 	for _, c := range []struct{ mean, sd, unit float64 }{{0.3, 0.5, 2}, {-1, 0.7, 10}, {-0.2, 0.01, 1}, {1.5, 2, 0.1}, {-1, 35, 1}, {0.5, 60, 1}} {
 		sum, step := 0.0, c.sd/2000

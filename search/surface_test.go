@@ -375,8 +375,8 @@ func TestAutoTakesTurns(t *testing.T) {
 	}
 }
 
-// A climb that has nothing to climb ends. After the axes, which have found nothing, comes a round that begins anew, as
-// if there were no trials yet but those enqueued.
+// A climb without improvement ends. If the trials along the axes find nothing better, a new round
+// follows, as if only the enqueued points had been evaluated.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := surfaces["bowl"]
 	const rounds = anewTrials + 3*inVain + 2*axisTrials

@@ -89,7 +89,8 @@ func (f field) studies(ordered bool) (all []Study) {
 	return all
 }
 
-// leader runs a share of a field, and returns the configuration that is then ahead; -1: none.
+// leader runs a field for a fraction of its time, and returns the configuration that is then ahead;
+// -1: none.
 func (f field) leader(t *testing.T, share float64, workers int, ordered bool) (best int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

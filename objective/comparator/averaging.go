@@ -5,14 +5,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Averaging makes class probabilities of the Gaussian posterior of the weights.
+// Averaging is the way to compute class probabilities from the Gaussian posterior of the weights.
 type Averaging int
 
 const (
 	// Chosen is Averaged or AtMode, whichever gives held-out cases of folds within the training set
-	// the larger likelihood. Averages are too near to equal where classes are separate: there the
-	// mode is much nearer 0 than the mean of the posterior. Probabilities at the mode are too sure
-	// where few cases meet many weights.
+	// the larger likelihood. Averages are too close to equal probabilities where classes can be
+	// separated: there the mode is much nearer to 0 than the mean of the posterior. Probabilities
+	// at the mode are overconfident with few cases and many weights.
 	Chosen Averaging = iota
 	// Averaged is the average over the posterior, GPML (3.25).
 	Averaged
@@ -20,13 +20,13 @@ const (
 	AtMode
 )
 
-// Names are the names of the ways, as of averages of a Gaussian process.
+// Names are the names of the ways, the same as for averages of a Gaussian process.
 func (Averaging) Names() []string { return []string{"chosen", "averaged", "map"} }
 
 // UnmarshalText reads one of the names.
 func (a *Averaging) UnmarshalText(text []byte) error { return registry.Choose(a, "average", text) }
 
-// marked is a state with -1 after it for AtMode.
+// marked returns a state, with -1 appended for AtMode.
 func (a Averaging) marked(s approx.State) approx.State {
 	if a == AtMode {
 		return append(s, -1)
@@ -34,7 +34,7 @@ func (a Averaging) marked(s approx.State) approx.State {
 	return s
 }
 
-// averagingOf separates a state of n numbers from the mark of AtMode.
+// averagingOf splits a state into n numbers and the Averaging that marked has appended.
 func averagingOf(s approx.State, n int) (approx.State, Averaging) {
 	if len(s) == n+1 && s[n] == -1 {
 		return s[:n], AtMode

@@ -22,7 +22,7 @@ type BaseRate struct{ optionless }
 // Params lists nothing.
 func (BaseRate) Params(int, []string) []param.Spec { return nil }
 
-// Fit counts.
+// Fit computes the class frequencies.
 func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitted, error) {
 	return learn(ctx, "base_rate", d, func(_ []int, counts []float64) (Fitted, error) {
 		f := make(frequencies, len(counts))
@@ -33,7 +33,7 @@ func (BaseRate) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.
 	})
 }
 
-// Restore counts again: the state is empty.
+// Restore computes the frequencies again: the state is empty.
 func (b BaseRate) Restore(d objective.Data, s approx.State) (Fitted, error) {
 	if _, err := cut(s); err != nil {
 		return nil, err

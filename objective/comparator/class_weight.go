@@ -45,7 +45,7 @@ func (w ClassWeight) of(counts []float64) []float64 {
 	return weight
 }
 
-// perCase has for every case the value of its class.
+// perCase returns for every case the value of its class.
 func perCase(ofClass []float64, index []int) []float64 {
 	out := make([]float64, len(index))
 	for i, c := range index {

@@ -1,11 +1,10 @@
 // Package comparator holds classifiers that are not posteriors of Gaussian processes (base rates,
 // nearest neighbours, logistic regression, least squares, support-vector machines; one file each),
-// so that those can be compared with them on the same splits and scores.
+// so that Gaussian processes can be compared with them on the same splits and scores.
 //
-// A Comparator chooses what it has to choose, such as its regularisation, by itself, from its
-// training set and a seed alone, and predicts class probabilities. It maximises no evidence and has
-// no posterior of latent functions. Fit returns soon after its context ends; what the data cause is
-// an error.
+// A Comparator chooses its hyperparameters, such as its regularisation, from its training set and a
+// seed alone. It predicts class probabilities. It has no posterior of latent functions. Fit returns
+// soon after its context ends. Failures that the data cause are errors.
 //
 // The book is Rasmussen & Williams, Gaussian Processes for Machine Learning (2006), called GPML.
 package comparator
@@ -31,19 +30,19 @@ type Comparator interface {
 	objective.Learner
 	// Check returns an error for options that are out of range or do not go together.
 	Check() error
-	// Params lists what Summary.Natural holds, for inputs with dim columns and classes of these
-	// names. Starts that come from the data are left open.
+	// Params lists the hyperparameters in Summary.Natural, for inputs with dim columns and classes
+	// of these names. Starts that depend on the data are left open.
 	Params(dim int, classes []string) []param.Spec
 	// Memory is the memory, in bytes, of a fit and a prediction after it, with the distances that
 	// the inputs keep.
 	Memory(s approx.Size, dim int) int64
-	// Seconds is about how much processor time a fit takes: a formula whose factors are from fits
-	// timed on one machine, good to about a factor of two.
+	// Seconds is the approximate processor time of a fit. The factors in its formula are from fits
+	// timed on one machine, and are right within about a factor of two.
 	Seconds(s approx.Size, dim int) float64
-	// Restore rebuilds, without iterating, the Fitted that Fit made of the same data and that left
-	// this state: its predictions are the same, to the bit, and of its Summary the hyperparameters
-	// and the log evidence. It is an error if the state has another length, a number that is not
-	// finite, or one that no fit can have.
+	// Restore rebuilds, without iterating, the Fitted that Fit made from the same data and whose
+	// State this is. Its predictions are the same to the last bit, and so are the hyperparameters
+	// and the log evidence in its Summary. It is an error if the state has another length, a number
+	// that is not finite, or one that no fit can have.
 	Restore(d objective.Data, s approx.State) (Fitted, error)
 }
 
@@ -54,7 +53,7 @@ type KernelUser interface {
 	With(k kernel.Kernel) Comparator
 }
 
-// oneKernel refuses choices, which no comparator makes.
+// oneKernel returns an error for a choice among kernels: comparators do not choose.
 func oneKernel(what string, k kernel.Kernel) error {
 	if k != nil {
 		for _, s := range k.Params(1) {
@@ -79,8 +78,8 @@ type Fitted interface {
 // Summary describes a fit for reports.
 type Summary struct {
 	Natural     []float64 // the hyperparameters of Params, in natural units
-	LogEvidence float64   // nats; NaN for a comparator that has none
-	Iterations  int       // of the optimiser
+	LogEvidence float64   // nats; NaN for a comparator without evidence
+	Iterations  int       // number of iterations of the optimiser
 	Converged   bool
 	Warnings    []approx.Warning
 	// Coefficients of a linear classifier have a row for each class; for two classes there is one
@@ -91,9 +90,9 @@ type Summary struct {
 
 // Expander comparators predict without their training set, from a condensed state.
 type Expander interface {
-	// Expand rebuilds the Fitted that left this state by Condense, of inputs with dim columns: its
-	// predictions are the same, to the bit, and of its Summary the hyperparameters and the
-	// coefficients. It is an error if the state is none that a fit can leave.
+	// Expand rebuilds, for inputs with dim columns, the Fitted whose Condense returned this state.
+	// Its predictions are the same to the last bit, and so are the hyperparameters and the
+	// coefficients in its Summary. It is an error if no fit can have this state.
 	Expand(dim, classes int, s approx.State) (Fitted, error)
 }
 
@@ -102,10 +101,10 @@ type Condensed interface {
 	Condense() approx.State
 }
 
-// Confident classifiers know more of how sure they are than their class probabilities tell.
+// Confident classifiers have a confidence that is not a function of their class probabilities.
 type Confident interface {
-	// Confidence sets dst[i] to a number for the i-th case of z: the smaller, the sooner it is to
-	// be rejected.
+	// Confidence sets dst[i] to the confidence in the prediction for the i-th case of z. Cases with
+	// the smallest numbers are rejected first.
 	Confidence(dst []float64, z *kernel.Inputs)
 }
 
@@ -136,7 +135,7 @@ func cubic(s approx.Size, unit float64) float64 {
 }
 
 // learn calls fit with the class 0 … C-1 of every case and the number of cases of every class, and
-// ends as soon as ctx does. An error of fit is told with the comparator's name.
+// returns as soon as ctx ends. It adds the comparator's name to an error of fit.
 func learn(
 	ctx context.Context, name string, d objective.Data, fit func(index []int, counts []float64) (Fitted, error),
 ) (objective.Fitted, error) {
@@ -156,7 +155,8 @@ func learn(
 	})
 }
 
-// repeated are the data with cases repeated in place of weights, for comparators that take none.
+// repeated returns the data with repeated cases in place of weights, for comparators without
+// weights.
 func repeated(name string, d objective.Data) (objective.Data, error) {
 	if err := d.Check(); err != nil {
 		return d, fmt.Errorf("comparator: %w", err)
@@ -222,7 +222,7 @@ func cut(s approx.State, lengths ...int) (parts [][]float64, err error) {
 	return parts, nil
 }
 
-// checkShape panics unless dst has a row a case and a column a class.
+// checkShape panics unless dst has a row for each case and a column for each class.
 func checkShape(dst *mat.Dense, z *kernel.Inputs, classes int) {
 	if r, c := dst.Dims(); r != z.N() || c != classes {
 		panic(fmt.Sprintf("comparator: dst is %d×%d, want %d×%d", r, c, z.N(), classes))

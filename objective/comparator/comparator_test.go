@@ -115,7 +115,8 @@ func TestEveryComparator(t *testing.T) {
 	})
 }
 
-// TestRestore: what is restored from a state makes the same predictions to the bit, and has the same summary.
+// TestRestore: a comparator restored from a state makes the same predictions, to the last bit, and
+// has the same summary.
 func TestRestore(t *testing.T) {
 	each(t, func(t *testing.T, c Comparator) {
 		for _, classes := range []int{2, 3} {
@@ -227,7 +228,8 @@ func TestClassesAreAlike(t *testing.T) {
 			renamed.Y.Index[i] = order[c]
 		}
 		if _, folds := c.(SVM); folds {
-			c = SVM{Costs: []float64{1}, LengthScales: []float64{1}, Folds: d.Y.Len(), kernel: kernel.SE{}} // leave-one-out, whatever the order
+			// These folds leave one case out: the order does not matter.
+			c = SVM{Costs: []float64{1}, LengthScales: []float64{1}, Folds: d.Y.Len(), kernel: kernel.SE{}}
 			p = predicted(fitted(t, c, d), z.X, 3)
 		}
 		q := predicted(fitted(t, c, renamed), z.X, 3)
@@ -276,7 +278,8 @@ func TestWrongShapesPanic(t *testing.T) {
 	})
 }
 
-// TestMemory: the memory that every comparator states agrees with what it allocates, to a factor of 1.5 and 100 kB.
+// TestMemory: Memory of every comparator agrees with the memory that it allocates, up to a factor
+// of 1.5 and 100 kB.
 func TestMemory(t *testing.T) {
 	one := 1.0
 	each(t, func(t *testing.T, c Comparator) {

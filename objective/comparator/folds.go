@@ -10,11 +10,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
-// usualFolds is the number of folds of a training set, unless another is given.
+// usualFolds is the default number of folds of a training set.
 const usualFolds = 5
 
-// innerFolds are stratified folds of a training set, with groups as a whole. There are five of
-// them, or fewer if there are fewer groups or cases. Of a single group or case there are none.
+// innerFolds are stratified folds of a training set. Groups stay together. There are five folds, or
+// fewer if there are fewer groups or cases. For a single group or case there are none.
 func innerFolds(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	units := len(index)
 	if groups != nil {
@@ -35,7 +35,7 @@ func pick(v, at []int) []int {
 	return out
 }
 
-// some are these cases of d, with their inputs and weights.
+// some returns these cases of d, with their inputs and weights.
 func some(d objective.Data, at []int) (part objective.Data) {
 	x := mat.NewDense(len(at), d.X.Dim(), nil)
 	for k, i := range at {

@@ -18,16 +18,17 @@ import (
 
 // LeastSquares is the least-squares classifier, GPML 6.5.1: regression with Gaussian noise on
 // targets -1 and +1. The hyperparameters, the noise among them, maximise the leave-one-out log
-// density of the targets, GPML (5.10)-(5.12), or where there are groups the leave-group-out one.
-// With μ and σ² the mean and variance of a target that was left out, the probabilities are
+// density of the targets, GPML (5.10)-(5.12), or with groups the leave-group-out log density. With
+// μ and σ² the mean and variance of a target that was left out, the probabilities are
 //
 //	p(y) = Φ( y (αμ + β)/√(1 + α²σ²) )
 //
-// with α and β fitted to these outputs. Each of more than two classes has a regression, with
-// hyperparameters of its own.
+// with α and β fitted to these outputs. With more than two classes each has a regression with its
+// own hyperparameters.
 type LeastSquares struct {
-	Restarts int           `yaml:"restarts" within:"[1,100000]"` // of BFGS, the first from the initial values; 0 is 1
-	Noise    param.Setting `yaml:"noise"`                        // standard deviation; free from 0.1
+	// Restarts is the number of climbs of BFGS, the first from the initial values; 0 is 1.
+	Restarts int           `yaml:"restarts" within:"[1,100000]"`
+	Noise    param.Setting `yaml:"noise"` // standard deviation; free from 0.1
 
 	kernel kernel.Kernel
 }
@@ -60,8 +61,8 @@ func (l LeastSquares) model() objective.Model {
 	}
 }
 
-// Params lists the kernel's hyperparameters and the noise, of every class if they are more than
-// two.
+// Params lists the kernel's hyperparameters and the noise, for more than two classes once for each
+// class.
 func (l LeastSquares) Params(dim int, classes []string) (specs []param.Spec) {
 	layout := l.model().Layout(dim, nil, math.NaN())
 	if len(classes) == 2 {
@@ -130,7 +131,7 @@ func (l LeastSquares) Fit(ctx context.Context, d objective.Data, seed uint64) (o
 	})
 }
 
-// regression is the problem of one machine.
+// regression makes the objective of the regression on y.
 func (l LeastSquares) regression(d objective.Data, y []float64, c objective.Criterion) (*objective.Objective, error) {
 	return objective.New(l.model(), c, objective.Data{X: d.X, Y: approx.Targets{Value: y}, Scaled: d.Scaled})
 }
@@ -171,7 +172,7 @@ func (l LeastSquares) Restore(d objective.Data, s approx.State) (Fitted, error) 
 	return f, nil
 }
 
-// members lists the cases of every group, in the order of their first; nil where there are no
+// members lists the cases of every group, in the order of their first cases; nil if there are no
 // groups.
 func members(groups []string) (of [][]int) {
 	at := map[string]int{}
@@ -219,7 +220,7 @@ func (l LeastSquares) leaveOut(
 				block.Data[a*block.Stride+a+c] = r.Data[i*r.Stride+j]
 			}
 		}
-		u, _ := linalg.Cholesky(block) // so it has for the criterion
+		u, _ := linalg.Cholesky(block) // positive definite too: the criterion has factorised it
 		covariance := linalg.InverseCholesky(u)
 		for a, i := range g {
 			mean[i] = y[i]

@@ -23,16 +23,16 @@ import (
 
 // LogisticRegression is logistic regression, and multiple logistic regression for more than two
 // classes, in weight space: f_c = w_cᵀx̃ with x̃ the inputs and, with the bias, a 1, and all
-// weights independently N(0, σ²). Laplace's method approximates the posterior of the weights, P in
-// number, GPML 3.4 and 3.5 with X̃ in place of K: with Ψ = log p(y|w) - |w|²/2σ² at its maximum and
-// H = -∇∇ log p(y|w), the log evidence is, in nats,
+// weights independently N(0, σ²). Laplace's method approximates the posterior of the P weights, as
+// in GPML 3.4 and 3.5. With Ψ the maximum of log p(y|w) - |w|²/2σ² and H = -∇∇ log p(y|w) there,
+// the log evidence is, in nats,
 //
 //	L = Ψ - ½ log|B|,  B = I + σ²H
 //
-// which σ maximises, if it is free. Predictions are averages over that Gaussian, or probabilities
-// at its mode (see Averaging). It is the same classifier as Laplace's method with the kernel
-// σ²(1 + x·x'), at a cost of nP² + P³ instead of Cn³. Of more than 2n inputs the weights are tuned
-// in the span of the inputs, of n dimensions.
+// A free σ maximises L. Predictions are averages over that Gaussian, or probabilities at its mode
+// (see Averaging). It is the same classifier as Laplace's method with the kernel σ²(1 + x·x'), at a
+// cost of nP² + P³ instead of Cn³. With more than 2n inputs the weights are computed in the span of
+// the inputs, which has n dimensions.
 //
 // With class weights ω the likelihood is Π_i p(y_i|w)^ω_i. The function that σ maximises is then no
 // log evidence of the labels, and none is reported. Weights of cases multiply ω: a weight w is
@@ -44,7 +44,7 @@ type LogisticRegression struct {
 	Average     Averaging     `yaml:"average"`      // default: chosen
 }
 
-// Check looks at the amplitude.
+// Check checks the amplitude.
 func (l LogisticRegression) Check() error {
 	if l.Amplitude.Prior != nil {
 		return errors.New("logistic_regression: amplitude takes no prior: it maximises the evidence")
@@ -52,7 +52,7 @@ func (l LogisticRegression) Check() error {
 	return l.Amplitude.Check("amplitude", param.Log)
 }
 
-// Params lists the amplitude and how probabilities are formed.
+// Params lists the amplitude and the Averaging.
 func (l LogisticRegression) Params(int, []string) []param.Spec {
 	average := param.Among("average", Averaged.Names()[Averaged:]...)
 	if average.Fixed = l.Average != Chosen; average.Fixed {
@@ -77,7 +77,7 @@ func (LogisticRegression) Seconds(s approx.Size, dim int) float64 {
 }
 
 // Memory is B at two amplitudes, each replaced by its factor and then its inverse, the inputs
-// twice, and what is kept of every case and class.
+// twice, and the numbers for every case and class.
 func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	n, columns, processes := int64(s.Cases), int64(l.columns(dim)), int64(machines(s.Classes))
 	wide := int64(0)
@@ -89,7 +89,7 @@ func (l LogisticRegression) Memory(s approx.Size, dim int) int64 {
 	return 8 * (wide + 2*p*p + 3*n*columns + columns*columns + (4+processes)*n*processes + columns*int64(s.New))
 }
 
-// Fit finds the amplitude and the weights, and chooses how probabilities are formed.
+// Fit finds the amplitude and the weights, and chooses the Averaging.
 func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.Fitted, error) {
 	return learn(ctx, "logistic_regression", d, func(index []int, counts []float64) (Fitted, error) {
 		f, err := l.on(d, index, counts).tune(ctx, l.Params(d.X.Dim(), nil)[0])
@@ -101,12 +101,12 @@ func (l LogisticRegression) Fit(ctx context.Context, d objective.Data, seed uint
 	})
 }
 
-// choosingPoints are the points of an average in folds: two ways that differ by less than the error
-// of so few points are equally good.
+// choosingPoints is the number of points of an average in folds. It is small, because two ways
+// whose difference is less than the error of these points are equally good.
 const choosingPoints = 256
 
-// choose returns Averaged or AtMode, by up to five stratified folds of the cases, of groups as a
-// whole, each fitted at the amplitude of f. Of a single group or case it returns Averaged.
+// choose returns Averaged or AtMode, by up to five stratified folds that keep groups together. Each
+// is fitted at the amplitude of f. For a single group or case it returns Averaged.
 func (l LogisticRegression) choose(
 	ctx context.Context, f *weights, d objective.Data, counts []float64, seed uint64,
 ) (Averaging, error) {
@@ -139,7 +139,7 @@ func (l LogisticRegression) choose(
 	return Averaged, nil
 }
 
-// logOf is log p, of 0 the log of the smallest positive number.
+// logOf is log p, and for p = 0 the log of the smallest positive number.
 func logOf(p float64) float64 { return math.Log(max(p, math.SmallestNonzeroFloat64)) }
 
 // Restore takes the amplitude and the weights from the state.
@@ -173,8 +173,8 @@ func (l LogisticRegression) Restore(d objective.Data, s approx.State) (Fitted, e
 	return f, nil
 }
 
-// Condense is the state, and the upper triangle of B⁻¹, row by row; of narrow inputs Q comes
-// between.
+// Condense is the state and, row by row, the upper triangle of B⁻¹. For narrow inputs Q is between
+// them.
 func (f *weights) Condense() approx.State {
 	s := f.numbers()
 	if f.narrow != nil {
@@ -261,7 +261,7 @@ func (l LogisticRegression) on(d objective.Data, index []int, counts []float64) 
 	return r
 }
 
-// extended is X̃: the inputs and, in a column more, a 1.
+// extended is X̃: the inputs and, if columns is one more, a column of 1.
 func extended(x *kernel.Inputs, columns int) blas64.General {
 	a := linalg.NewGeneral(x.N(), columns)
 	for i := range x.N() {
@@ -272,12 +272,12 @@ func extended(x *kernel.Inputs, columns int) blas64.General {
 	return a
 }
 
-// byProcess is a vector of P as a matrix, a process a row.
+// byProcess views a vector of P numbers as a matrix with a row for each process.
 func (r *regression) byProcess(v []float64) blas64.General {
 	return blas64.General{Rows: r.processes, Cols: r.x.Cols, Stride: r.x.Cols, Data: v}
 }
 
-// latent is c Z̃v for weights v, a row of z a row.
+// latent is c Z̃v for weights v, with a row for each row of z.
 func (r *regression) latent(c float64, z blas64.General, v []float64) blas64.General {
 	f := linalg.NewGeneral(z.Rows, r.processes)
 	linalg.Gemm(blas.NoTrans, blas.Trans, c, z, r.byProcess(v), 0, f)
@@ -289,12 +289,12 @@ type weights struct {
 	*regression
 	sigma      float64
 	averaging  Averaging      // Averaged or AtMode
-	w          []float64      // P = D·processes, a process after the other
+	w          []float64      // P = D·processes numbers, one process after the other
 	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
 	d3         []float64      // for two classes: ω times the third derivative of log p
 	psi        float64
 	b          blas64.Symmetric  // B, then its factor, then B⁻¹
-	factor     blas64.Triangular // of B
+	factor     blas64.Triangular // Cholesky factor of B
 	value      float64           // L
 	gradient   float64           // dL/d log σ
 	iterations int               // of Newton's method at this σ
@@ -317,7 +317,7 @@ func (r *regression) at(sigma float64, w []float64) *weights {
 	return f
 }
 
-// restored has the amplitude and the weights of a state.
+// restored makes the fit with the amplitude and the weights of a state.
 func (r *regression) restored(sigma float64, w []float64, a Averaging) (*weights, error) {
 	if !(sigma > 0) {
 		return nil, fmt.Errorf("amplitude = %v must be greater than 0", sigma)
@@ -327,7 +327,7 @@ func (r *regression) restored(sigma float64, w []float64, a Averaging) (*weights
 	return f, nil
 }
 
-// evaluate sets what follows from f = X̃w, and returns Ψ.
+// evaluate sets π, W or the derivatives of log p at f = X̃w, and returns Ψ.
 func (f *weights) evaluate(w []float64) float64 {
 	latent := f.latent(1, f.x, w)
 	psi := -floats.Dot(w, w) / (2 * f.sigma * f.sigma)
@@ -345,7 +345,7 @@ func (f *weights) evaluate(w []float64) float64 {
 	return psi
 }
 
-// curvature factorises B = I + σ²H. Of H the block of processes c and d is X̃ᵀ diag(W_cd) X̃.
+// curvature factorises B = I + σ²H. The block of H for the processes c and d is X̃ᵀ diag(W_cd) X̃.
 func (f *weights) curvature() error {
 	columns, p, w := f.x.Cols, len(f.w), make([]float64, f.x.Rows)
 	for c := range f.processes {
@@ -381,7 +381,7 @@ func (f *weights) curvature() error {
 	return nil
 }
 
-// invert makes B⁻¹ of its factor, and in its place.
+// invert computes B⁻¹ from the factor of B, in the same memory.
 func (f *weights) invert() { f.b = linalg.InverseCholesky(f.factor) }
 
 // solve sets v ← B⁻¹v by the factor.
@@ -417,7 +417,8 @@ func (r *regression) mode(ctx context.Context, sigma float64, start []float64) (
 			return nil, err
 		}
 		step, length := f.newton()
-		// Near the mode the length is squared each time; where it is no longer so, it is rounding.
+		// Near the mode each step squares the length. When it does not, the length is rounding
+		// error.
 		if length <= 1e-11 || length <= 1e-6 && length > last/2 || f.iterations == 200 {
 			if !(length <= 1e-5) {
 				return nil, fmt.Errorf("%w: the weights at amplitude %.6g, after %d steps of Newton's method",
@@ -430,7 +431,8 @@ func (r *regression) mode(ctx context.Context, sigma float64, start []float64) (
 		next, psi := make([]float64, len(f.w)), math.Inf(-1)
 		for range 60 {
 			floats.AddTo(next, f.w, step)
-			if psi = f.evaluate(next); psi >= f.psi || length < 1e-3 { // so near, Ψ tells nothing
+			// This near to the mode, differences of Ψ are rounding error.
+			if psi = f.evaluate(next); psi >= f.psi || length < 1e-3 {
 				break
 			}
 			floats.Scale(0.5, step)
@@ -597,8 +599,8 @@ func (f *weights) plugIn(dst *mat.Dense, z *kernel.Inputs) {
 	})
 }
 
-// average averages over the latent Gaussian. The number of points is for several classes; with 0
-// their error decides.
+// average averages over the latent Gaussian. points is the number of quadrature points for several
+// classes; 0: the error of the average decides.
 func (f *weights) average(dst *mat.Dense, z *kernel.Inputs, points int) {
 	blocks(dst, z, func(dst *mat.Dense, z *kernel.Inputs) {
 		rows, rest := extended(z, f.columns), make([]float64, z.N())
@@ -639,8 +641,8 @@ func (f *weights) average(dst *mat.Dense, z *kernel.Inputs, points int) {
 // AverageError implements approx.Averager.
 func (f *weights) AverageError() float64 { return f.deviation.AverageError() }
 
-// State is the amplitude and the weights, a process after the other, and -1 where probabilities are
-// those at the mode. Of narrow inputs -r comes first, and the weights are u.
+// State is the amplitude and the weights, one process after the other, and -1 for AtMode. For
+// narrow inputs -r comes first, and the weights are u.
 func (f *weights) State() approx.State { return f.averaging.marked(f.numbers()) }
 
 // numbers are the numbers of State without the last -1.
@@ -652,7 +654,7 @@ func (f *weights) numbers() approx.State {
 	return s
 }
 
-// spread are the weights of the columns of X̃, a process a row.
+// spread returns the weights of the columns of X̃, with a row for each process.
 func (f *weights) spread() blas64.General {
 	if f.narrow == nil {
 		return f.byProcess(f.w)

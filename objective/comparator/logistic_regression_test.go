@@ -163,8 +163,9 @@ func TestWeightSpaceOfExtremes(t *testing.T) {
 	}
 }
 
-// TestNarrow: with more than twice as many inputs as cases, in the span of the inputs, everything is as with all
-// weights, from memory, from its state, and without the cases; also where rows repeat, and inputs are centred or 0.
+// TestNarrow: with more than twice as many inputs as cases, a fit in the span of the inputs equals
+// the fit with all weights. So do the fits restored from its state and expanded without the cases.
+// This also holds if rows repeat, or if inputs are centred or 0.
 func TestNarrow(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		for _, kind := range []string{"full rank", "repeated rows", "centred, without bias", "zeros, without bias"} {

@@ -11,10 +11,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// narrow has the inputs of n cases in r ≤ n columns in place of D > 2n. Only the part of the
-// weights in the span of the rows of X̃ meets the labels; with the prior N(0, σ²I) all of it is
-// w = Qᵀu with u ~ N(0, σ²I) and the orthonormal rows of Q spanning them, and what is orthogonal
-// keeps its prior. With G = X̃X̃ᵀ = AAᵀ for A = X̃Qᵀ, an n×r matrix, Q = (AᵀA)⁻¹AᵀX̃ = TᵀX̃.
+// narrow has the inputs of n cases in r ≤ n columns in place of D > 2n. The likelihood depends only
+// on the component of the weights in the span of the rows of X̃. This component is w = Qᵀu, with
+// orthonormal rows of Q that span it. The prior N(0, σ²I) of the weights gives u ~ N(0, σ²I), and
+// the orthogonal component keeps its prior. With A = X̃Qᵀ, an n×r matrix, G = X̃X̃ᵀ = AAᵀ and Q =
+// (AᵀA)⁻¹AᵀX̃ = TᵀX̃.
 type narrow struct{ q blas64.General }
 
 // few reports whether this number of columns is replaced by fewer, the columns of A.
@@ -75,14 +76,14 @@ func narrowed(x blas64.General) (a blas64.General, n *narrow) {
 	return a, narrowBy(t, x)
 }
 
-// narrowBy has Q = TᵀX̃.
+// narrowBy computes Q = TᵀX̃.
 func narrowBy(t, x blas64.General) *narrow {
 	q := linalg.NewGeneral(t.Cols, x.Cols)
 	linalg.Gemm(blas.Trans, blas.NoTrans, 1, t, x, 0, q)
 	return &narrow{q}
 }
 
-// of are rows z as zQᵀ, and of each the square of its length that this lacks.
+// of returns zQᵀ for rows z, and for each row |z|² - |zQᵀ|².
 func (n *narrow) of(z blas64.General) (short blas64.General, rest []float64) {
 	short = linalg.NewGeneral(z.Rows, n.q.Rows)
 	linalg.Gemm(blas.NoTrans, blas.Trans, 1, z, n.q, 0, short)

@@ -40,9 +40,9 @@ func against(index []int, classes, m int) []float64 {
 	return y
 }
 
-// probabilities sets dst, m×C, from what every machine gives for its class, and of two classes for
-// the other too: its sigmoid of an output, with mean[machine][i] and variance[machine][i] for the
-// i-th case. No variances are zero.
+// probabilities sets dst, m×C, to the class probabilities. Each machine gives the probability of
+// its class, and for two classes of the other class too: its sigmoid of the output with
+// mean[machine][i] and variance[machine][i] for the i-th case. Without variances they are 0.
 func probabilities(dst *mat.Dense, sigmoids []sigmoid, mean, variance [][]float64) {
 	cases, classes := dst.Dims()
 	for i := range cases {
@@ -76,8 +76,8 @@ func (s sigmoid) logProb(y, m, v float64) float64 {
 	return linalg.LogNormCDF(y * (s.alpha*m + s.beta) / math.Sqrt(1+s.alpha*s.alpha*v))
 }
 
-// platt fits the sigmoid to outputs of cases that were held out (cv.FitSigmoid). A nil v is 0, a
-// nil weight is 1 each.
+// platt fits the sigmoid to outputs of cases that were held out (cv.FitSigmoid). If v is nil all
+// variances are 0; if weight is nil all weights are 1.
 func platt(y, m, v, weight []float64) sigmoid {
 	is := make([]bool, len(y))
 	for i, t := range y {
@@ -93,9 +93,9 @@ func normal(z float64) (logF, slope float64) {
 	return t.LogMass, t.Hazard
 }
 
-// extrapolated warns of a sigmoid that was fitted to held-out outputs unlike the outputs of the fit
-// at the training cases: most of these lie outside the range of the former, by more than half its
-// width.
+// extrapolated returns a warning if most outputs of the fit at the training cases lie outside the
+// range of the held-out outputs, by more than half its width. The sigmoid was fitted to the
+// held-out outputs.
 func extrapolated(name string, held, fit []float64) (warnings []approx.Warning) {
 	lo, hi, far := slices.Min(held), slices.Max(held), 0
 	for _, f := range fit {

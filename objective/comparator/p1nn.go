@@ -21,9 +21,9 @@ import (
 //
 //	p(y = c) = π,  p(y = d) = (1 - π)/(C - 1) for d ≠ c
 //
-// Cases that are equally near share the vote by their weights: with s_c the share of class c,
+// Equally near cases vote together, by their weights: with s_c the fraction of class c in the vote,
 // p(y = c) = π s_c + (1 - π)(1 - s_c)/(C - 1). Distances are Euclidean, on the preprocessed inputs;
-// a difference within 1e-12 of the lengths of both inputs is rounding.
+// a difference of at most 1e-12 of the lengths of both inputs counts as rounding error.
 //
 // π maximises the leave-one-out likelihood of the training set: every case is predicted from the
 // others, or with groups from the other groups. Without ties π is the fraction of training cases
@@ -45,7 +45,7 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 	d = d.Present()
 	return learn(ctx, "p1nn", d, func(index []int, counts []float64) (Fitted, error) {
 		f := newNeighbours(d, index, len(counts))
-		own := make([]float64, d.X.N()) // share of the neighbours that are of the case's class
+		own := make([]float64, d.X.N()) // fraction of the neighbours in the case's class
 		for i := range own {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -73,10 +73,11 @@ func (P1NN) Fit(ctx context.Context, d objective.Data, _ uint64) (objective.Fitt
 }
 
 // likeliestPi maximises Σ_i w_i ln(π s_i + (1-π)(1-s_i)/others) over π in [0, 1], with s_i the
-// share of case i's own class in its vote. It is a concave function of π. Where all shares are
-// equal every π is as likely, and π is the mean share.
+// fraction of case i's class in its vote. This is a concave function of π. If the vote has equal
+// fractions for all classes in every case, every π is equally likely, and the mean fraction is
+// returned.
 func likeliestPi(own, weight []float64, others float64) float64 {
-	const equal = 1e-12 // a vote of equal shares says nothing of π
+	const equal = 1e-12 // a vote with equal fractions has no information on π
 	right, total, divided, informed := 0.0, 0.0, false, false
 	for i, s := range own {
 		total += weight[i]
@@ -133,8 +134,8 @@ func (P1NN) Restore(d objective.Data, s approx.State) (Fitted, error) {
 	return f, nil
 }
 
-// within is the squared distance of x and z, or any number not below the limit once it is known to
-// reach that.
+// within is the squared distance of x and z if this is below the limit, else any number of at least
+// the limit.
 func within(x, z []float64, limit float64) (sum float64) {
 	const step = 8
 	for len(x) > step && sum < limit {
@@ -168,8 +169,9 @@ func newNeighbours(d objective.Data, index []int, classes int) *neighbours {
 	return f
 }
 
-// vote is the share of every class in the weight of the cases nearest to z, and their distance from
-// it. A case counts as much as left says; 0 leaves it out. With no case left there are no shares.
+// vote returns the fraction of every class in the weight of the cases nearest to z, and the
+// distance of these cases. left is the weight of a row; 0 leaves it out. Without cases there are no
+// fractions.
 func (f *neighbours) vote(z []float64, left func(row int) float64) (share []float64, distance float64) {
 	const rounding = 1e-12
 	length := floats.Norm(z, 2)
@@ -204,7 +206,7 @@ func (f *neighbours) vote(z []float64, left func(row int) float64) (share []floa
 	return share, distance
 }
 
-// all leaves no case out.
+// all is a left for vote that leaves no case out.
 func (f *neighbours) all(row int) float64 { return f.weight[row] }
 
 // PredictProba finds the nearest neighbours of every case.

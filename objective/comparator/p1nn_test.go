@@ -69,8 +69,8 @@ func TestP1NNByDefinition(t *testing.T) {
 	}
 }
 
-// Cases that are equally near share the vote, in the fit and in predictions. π then maximises
-// Σ ln(π s_i + (1-π)(1-s_i)), with s_i the share of the case's own class.
+// Equally near cases vote together, in the fit and in predictions. π then maximises Σ ln(π s_i +
+// (1-π)(1-s_i)), with s_i the fraction of the case's class in its vote.
 func TestP1NNOfTies(t *testing.T) {
 	of := func(x, y, weight []float64) objective.Data {
 		return objective.Data{X: &kernel.Inputs{X: mat.NewDense(len(x), 1, x)}, Y: approx.Targets{Classes: 2, Value: y, Weight: weight}}

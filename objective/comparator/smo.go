@@ -25,11 +25,11 @@ type separator struct {
 
 // smo solves the dual problem by sequential minimal optimisation with the working sets of Fan, Chen
 // and Lin (2005). Case i has the largest residual v = y - Kβ among the cases whose β can rise. Case
-// j is the case whose β can fall with which the objective gains most. The gap is max v over the
-// cases whose β can rise less min v over the cases whose β can fall. It is 0 at the solution. smo
-// stops when the gap is at most tolerance or the rounding error of v, or after limit iterations. k
-// is the whole of K; upper has the C_i. For another order of the cases the outputs differ by a few
-// times the tolerance.
+// j, among the cases whose β can fall, gives the objective the largest gain. The gap is max v over
+// the cases whose β can rise less min v over the cases whose β can fall. It is 0 at the solution.
+// smo stops when the gap is at most tolerance or the rounding error of v, or after limit
+// iterations. k is the whole of K; upper has the C_i. For another order of the cases the outputs
+// differ by a few times the tolerance.
 func smo(
 	ctx context.Context, k blas64.General, y, upper []float64, tolerance float64, limit int,
 ) (separator, error) {
@@ -73,7 +73,7 @@ func smo(
 	return s, nil
 }
 
-// dual is the dual problem on the way to its solution.
+// dual is the state of smo.
 type dual struct {
 	k           blas64.General
 	diag        []float64 // of K
@@ -120,7 +120,7 @@ func (d *dual) rounding() float64 {
 	return ulps * largest * sum
 }
 
-// exchange raises β_i and lowers β_j by as much, to the maximum or the first bound.
+// exchange raises β_i and lowers β_j by the same amount, to the maximum or the first bound.
 func (d *dual) exchange(i, j int) {
 	n, k, beta := len(d.beta), d.k, d.beta
 	ki, kj := k.Data[i*k.Stride:i*k.Stride+n], k.Data[j*k.Stride:j*k.Stride+n]
@@ -143,8 +143,8 @@ func (d *dual) exchange(i, j int) {
 	}
 }
 
-// curvature of the objective along a change of β_i and an opposite one of β_j; where it is flat,
-// nearly 0.
+// curvature is the curvature of the objective if β_i rises and β_j falls equally; if this is 0, a
+// small number.
 func curvature(kii, kjj, kij float64) float64 {
 	if c := kii + kjj - 2*kij; c > 0 {
 		return c
@@ -235,9 +235,9 @@ func (d *dual) newton(free []int) (step []float64, ok bool) {
 	return step, true
 }
 
-// threshold is the mean residual of the cases strictly between their bounds, on the margin, or
-// where there are none the middle of what the conditions allow. A β that rounding keeps from its
-// bound counts as at the bound.
+// threshold is the bias: the mean residual of the cases strictly between their bounds, which are on
+// the margin. If there are none, it is the middle of the interval that the optimality conditions
+// allow. A β that differs from its bound by rounding error counts as at the bound.
 func (d *dual) threshold() float64 {
 	const rounding = 1e-9 // relative to the distance between the bounds
 	free, sum, top, bottom := 0, 0.0, math.Inf(-1), math.Inf(1)

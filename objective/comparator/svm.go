@@ -31,9 +31,9 @@ import (
 // held-out labels, then the smaller values. The probabilities are Φ(αf + β), with α and β fitted to
 // the outputs of the held-out cases.
 //
-// The grid moves the kernel's free length scales, all together; whatever else the kernel has is
-// held where it starts. So with an amplitude σ the effective cost is Cσ². More than two classes
-// share cost and length scale.
+// The grid moves the kernel's free length scales, all together; its other hyperparameters are fixed
+// at their starts. So with an amplitude σ the effective cost is Cσ². With more than two classes all
+// machines have the same cost and length scale.
 type SVM struct {
 	// Costs are the C to try; empty: 0.1, 1, 10, 100.
 	Costs []float64 `yaml:"costs" within:"(0,inf)"`
@@ -41,8 +41,8 @@ type SVM struct {
 	LengthScales []float64 `yaml:"length_scales" within:"(0,inf)"`
 	Folds        int       `yaml:"folds" within:"[2,1000]"`  // of the cross-validation; 0 is 5, or the number of groups
 	Tolerance    float64   `yaml:"tolerance" within:"(0,1)"` // of the optimality conditions, see smo; 0 is 1e-10
-	// ClassWeight multiplies C for the cases of a class, and counts them in the errors and in the
-	// fit of α and β.
+	// ClassWeight multiplies C for the cases of a class. It also weights them in the errors and in
+	// the fit of α and β.
 	ClassWeight ClassWeight `yaml:"class_weight"`
 
 	kernel kernel.Kernel
@@ -57,7 +57,7 @@ func (s SVM) costs() []float64 {
 	return s.Costs
 }
 
-// Check looks at the grid, and at what the kernel has for it.
+// Check checks the grid and that the kernel has length scales for it.
 func (s SVM) Check() error {
 	var errs []error
 	for _, list := range []struct {
@@ -97,8 +97,8 @@ func (s SVM) Params(dim int, _ []string) []param.Spec {
 // Seconds implements Comparator.
 func (SVM) Seconds(s approx.Size, _ int) float64 { return cubic(s, 5e-10) }
 
-// Memory is the covariance, what the kernel keeps, the outputs of every cost, and a block of new
-// cases.
+// Memory counts the covariance, the memory of the kernel, the outputs for every cost, and a block
+// of new cases.
 func (s SVM) Memory(size approx.Size, dim int) int64 {
 	n, held := int64(size.Cases), min(size.New, block)
 	numbers := n*n + n*int64(held) + n*int64(len(s.costs())*machines(size.Classes))
@@ -192,7 +192,7 @@ func (s SVM) Fit(ctx context.Context, d objective.Data, seed uint64) (objective.
 	})
 }
 
-// warnings tell where the choice stands at an end of the grid.
+// warnings returns a warning if the chosen values are at an end of the grid.
 func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	edge := func(name string, i, of int) {
 		if of > 2 && (i == 0 || i == of-1) {
@@ -205,7 +205,7 @@ func (t *gridSearch) warnings(cost, at, rows int) (warnings []approx.Warning) {
 	return warnings
 }
 
-// unconverged tells of machines that did not converge.
+// unconverged returns a warning about machines that did not converge.
 func (t *gridSearch) unconverged() (warnings []approx.Warning) {
 	if t.failed > 0 {
 		warnings = append(warnings,
@@ -214,7 +214,7 @@ func (t *gridSearch) unconverged() (warnings []approx.Warning) {
 	return warnings
 }
 
-// parts divides the training set.
+// parts makes the folds of the training set.
 func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	k := s.Folds
 	if k == usualFolds {
@@ -268,7 +268,7 @@ type gridSearch struct {
 
 // candidate is the best cost of a length scale.
 type candidate struct {
-	cost     int         // index
+	cost     int         // index into SVM.costs
 	errors   float64     // weighted
 	logp     float64     // weighted log probability of the held-out labels
 	held     [][]float64 // output of every machine at every case, from folds without it
@@ -282,7 +282,7 @@ func (c candidate) better(than candidate) bool {
 	return fewer > 0 && !tie || tie && more > rounding*math.Abs(than.logp)
 }
 
-// gram is the whole of K, in the memory of the last.
+// gram computes the whole of K, in the same memory as before.
 func (t *gridSearch) gram(theta []float64) blas64.General {
 	kernel.Gram(t.kernel, t.k, theta, t.x)
 	n, raw := t.x.N(), t.k.RawSymmetric()
@@ -291,9 +291,9 @@ func (t *gridSearch) gram(theta []float64) blas64.General {
 	return k
 }
 
-// solve trains one machine. One that does not converge is counted.
+// solve trains one machine, and counts it in failed if it does not converge.
 func (t *gridSearch) solve(ctx context.Context, k blas64.General, y, upper []float64) (separator, error) {
-	limit := max(100_000_000/len(y), 100*len(y)) // n operations each
+	limit := max(100_000_000/len(y), 100*len(y)) // iterations of n operations
 	s, err := smo(ctx, k, y, upper, t.tolerance(), limit)
 	if err == nil && !s.converged {
 		t.failed++
@@ -329,7 +329,7 @@ func (t *gridSearch) row(ctx context.Context, theta []float64) (best candidate, 
 	return best, nil
 }
 
-// holdOut is the output at every case of a machine trained on the folds that it is not in.
+// holdOut returns the output at every case of a machine that is trained on the other folds.
 func (t *gridSearch) holdOut(ctx context.Context, k blas64.General, y []float64, cost float64) ([]float64, error) {
 	held := make([]float64, len(y))
 	for _, part := range t.parts {

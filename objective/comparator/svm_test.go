@@ -263,7 +263,8 @@ func TestSVMChoosesByHeldOutCases(t *testing.T) {
 	}
 }
 
-// TestSVMKeepsGroupsTogether: every fold has whole groups, and its share of every class.
+// TestSVMKeepsGroupsTogether: every fold has whole groups, and the classes in about the proportions
+// of the training set.
 func TestSVMKeepsGroupsTogether(t *testing.T) {
 	const n = 90
 	index, groups := make([]int, n), make([]string, n)

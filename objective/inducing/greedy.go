@@ -46,11 +46,11 @@ func (Greedy) Select(ctx context.Context, k kernel.Kernel, theta []float64, x *k
 	return chosen(x, g.cases, m, why), nil
 }
 
-// pivoted is a factorisation K = LLᵀ as far as it has come.
+// pivoted is a partial factorisation K = LLᵀ.
 type pivoted struct {
 	k     kernel.Kernel
 	theta []float64
-	m     int // steps at most
+	m     int // largest number of steps
 	parts []*kernel.Inputs
 	// Lᵀ for each part, with a row for each step
 	factors []blas64.General
@@ -68,8 +68,8 @@ func newPivoted(k kernel.Kernel, theta []float64, x *kernel.Inputs, m int) *pivo
 	return g
 }
 
-// variances are k(x, x) of all cases without noise, which is on the diagonal of K(X, X) alone: they
-// are on the diagonals of small matrices K(X, Z), Z = X.
+// variances returns k(x, x) of all cases without noise. Noise is on the diagonal of K(X, X) only,
+// so the variances are taken from the diagonals of small matrices K(X, Z) with Z = X.
 func variances(k kernel.Kernel, theta []float64, x *kernel.Inputs) []float64 {
 	const few = 16
 	v := make([]float64, x.N())
@@ -84,7 +84,7 @@ func variances(k kernel.Kernel, theta []float64, x *kernel.Inputs) []float64 {
 	return v
 }
 
-// pivot is the case with the most variance left, the first of equals.
+// pivot returns the case with the most variance left, the first among equals.
 func (g *pivoted) pivot() (at int, variance float64) {
 	for i, v := range g.left {
 		if v > g.left[at] {

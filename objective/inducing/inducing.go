@@ -1,13 +1,13 @@
 // Package inducing chooses inducing inputs Z where n cases are too many for an n×n covariance. The
-// values of the process at the m inputs Z stand for all others, by
+// values of the process at the m inputs Z determine all others approximately, by
 //
 //	Q = K_xz K_zz⁻¹ K_zx
 //
 // in place of K_xx: O(n m²) operations in place of O(n³) (J. Quiñonero-Candela and C. E. Rasmussen,
 // A unifying view of sparse approximate Gaussian process regression, JMLR 6, 2005).
 //
-// A method is a file and its line in Table. It gives the same Z for the same arguments, whatever
-// the number of threads, in O(n m) memory at most. It knows neither labels nor approximations.
+// A method is a file and its line in Table. For the same arguments it returns the same Z, with any
+// number of threads, in at most O(n m) memory. It uses neither labels nor approximations.
 package inducing
 
 import (
@@ -22,9 +22,9 @@ import (
 
 // Method chooses inducing inputs.
 type Method interface {
-	// Select chooses up to m > 0 of them for the n×d cases x and the kernel at theta, no two equal.
-	// That they are fewer is no error, and Choice says why. It is an error if the method needs the
-	// kernel's variances, and they are not finite or none is positive, or if ctx ends.
+	// Select chooses up to m > 0 different inducing inputs for the n×d cases x and the kernel at
+	// theta. If they are fewer, Choice.Fewer has the reason. It is an error if ctx ends, or if the
+	// method needs the kernel's variances and these are not finite or none is positive.
 	Select(ctx context.Context, k kernel.Kernel, theta []float64, x *kernel.Inputs, m int,
 		seed uint64) (Choice, error)
 }
@@ -38,7 +38,7 @@ type Choice struct {
 	Fewer cause.Notice // why there are fewer than were asked for; zero if there are not
 }
 
-// chosen are cases of x.
+// chosen makes the Choice of these cases of x; why is the reason if they are fewer than m.
 func chosen(x *kernel.Inputs, cases []int, m int, why string) Choice {
 	c := Choice{Z: mat.NewDense(len(cases), x.Dim(), nil), Cases: cases}
 	for row, i := range cases {
@@ -47,7 +47,7 @@ func chosen(x *kernel.Inputs, cases []int, m int, why string) Choice {
 	return c.of(m, why)
 }
 
-// of says why there are fewer than m.
+// of sets Fewer if there are fewer than m inducing inputs.
 func (c Choice) of(m int, why string) Choice {
 	if found, _ := c.Z.Dims(); found < m {
 		c.Fewer = cause.FewerInducing.New("%d of %d inducing inputs: %s", found, m, why)
@@ -55,8 +55,8 @@ func (c Choice) of(m int, why string) Choice {
 	return c
 }
 
-// partSize is the number of cases that a thread takes at a time. It decides the order of summation,
-// and so the bits.
+// partSize is the number of cases that a thread takes at a time. It determines the order of
+// summation, and so the last bits of results.
 const partSize = 2048
 
 // parts is the number of parts of at most most cases into which n cases are divided.

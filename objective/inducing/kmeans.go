@@ -24,7 +24,7 @@ import (
 // divided by the smallest length scale that the kernel has for it, if any. O(n m d) time a step.
 type KMeans struct{}
 
-// steps of Lloyd's, at most.
+// steps is the largest number of Lloyd's steps.
 const steps = 100
 
 // Select implements Method.
@@ -76,7 +76,7 @@ func scales(k kernel.Kernel, theta []float64, dim int) []float64 {
 	return scale
 }
 
-// clusters are cases about their mean, in length scales.
+// clusters has the cases, with their mean subtracted, in units of length scales.
 type clusters struct {
 	mean, scale []float64
 	x, centres  blas64.General
@@ -124,7 +124,7 @@ func (c *clusters) seed(m int, r *rand.Rand) {
 	c.centres.Cols, c.centres.Stride = c.x.Cols, c.x.Cols
 }
 
-// drawn is an index with a probability in proportion to its weight; -1 if all are 0.
+// drawn draws an index with a probability in proportion to its weight; -1 if all weights are 0.
 func drawn(weights []float64, r *rand.Rand) int {
 	u, last := r.Float64()*floats.Sum(weights), -1
 	for i, w := range weights {
@@ -138,7 +138,8 @@ func drawn(weights []float64, r *rand.Rand) int {
 	return last
 }
 
-// assign gives every case the nearest centre, the first of equals, and says if any changed.
+// assign gives every case the nearest centre, the first among equals, and reports whether any case
+// changed.
 func (c *clusters) assign() bool {
 	m := c.centres.Rows
 	half := make([]float64, m) // |z|²/2

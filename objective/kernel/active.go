@@ -8,9 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// Active is a kernel that sees some of the input columns only. theta and its names are the kernel's
-// own; inside a sum or a product the prefix is the position and the kind of the kernel
-// ("2.se.length_scale").
+// Active is a kernel of some of the input columns. theta and its names are the kernel's own; inside
+// a sum or a product the prefix is the position and the kind of the kernel ("2.se.length_scale").
 type Active struct {
 	Dims  []int `yaml:"dims" within:"[1,inf)"` // the columns, counted from 1
 	Named `yaml:"kernel"`
@@ -55,12 +54,13 @@ func (a Active) checkDim(dim int) error {
 	return errors.Join(errs...)
 }
 
-// Memory implements Kernel: the columns, and the kernel's own.
+// Memory implements Kernel: the selected columns, and the kernel's own memory.
 func (a Active) Memory(n, m, dim int) int64 {
 	return a.Kernel.Memory(n, m, len(a.Dims)) + words((n+m)*len(a.Dims))
 }
 
-// seen is a block with the columns that the kernel sees; no matrix stays none.
+// seen returns the block with the selected columns of its inputs. The zero Block stays the zero
+// Block.
 func (a Active) seen(b Block) Block {
 	if b.known() {
 		b.X, b.Z = b.X.only(a.Dims), b.Z.only(a.Dims)

@@ -22,7 +22,7 @@ type Block struct {
 
 	shape  shape
 	apart  bool // for a diagonal: a pair is two different cases with equal inputs
-	stride int  // the elements from one row of the matrix to the next
+	stride int  // number of elements from one row of the matrix to the next
 	data   []float64
 }
 
@@ -58,10 +58,10 @@ func diagonalOf(what string, d []float64, x *Inputs) Block {
 	return Block{X: x, Z: x, shape: diagonal, stride: 1, data: d}
 }
 
-// noisy says whether the first element of a row is of a case with itself, which noise is part of.
+// noisy reports whether the first element of a row is the variance of a case, which includes noise.
 func (b Block) noisy() bool { return b.shape != whole && !b.apart }
 
-// known says whether there is a matrix at all.
+// known reports whether b is not the zero Block.
 func (b Block) known() bool { return b.data != nil }
 
 // Rows is the number of rows.
@@ -115,7 +115,7 @@ func (b Block) diagonal() Block {
 	return b
 }
 
-// sides is f of X and f of Z.
+// sides returns f of X and f of Z.
 func (b Block) sides(f func(*Inputs) blas64.General) (x, z blas64.General) {
 	x = f(b.X)
 	if b.Z == b.X {
@@ -156,7 +156,7 @@ func (b Block) total(c Block) float64 {
 	return sum[0]
 }
 
-// sums is the row sums and the column sums, one and the same slice for a symmetric matrix.
+// sums returns the row sums and the column sums; for a symmetric matrix both are the same slice.
 func (b Block) sums() (rows, cols []float64) {
 	rows = make([]float64, b.Rows())
 	ones := slices.Repeat([]float64{1}, max(b.Rows(), b.Z.N()))
@@ -228,7 +228,7 @@ func (b Block) general() blas64.General {
 
 func squaredNorm(row []float64) float64 { return floats.Dot(row, row) }
 
-// checkLen panics unless what has the wanted length.
+// checkLen panics unless the length of the thing named what is as wanted.
 func checkLen(what string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("kernel: len(%s) = %d, want %d", what, got, want))

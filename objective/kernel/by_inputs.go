@@ -40,7 +40,7 @@ func pullInputs(k Kernel, dst *mat.Dense, theta []float64, g Block) {
 }
 
 // pullInputs implements inputPuller: with w = -2κ'/κ, -Σ_j (G∘K)_ij w_ij (x_ik - z_jk)/l_k², in
-// differences of the inputs as they came.
+// differences of the inputs without scaling or centring.
 func (k Stationary[P]) pullInputs(dst *mat.Dense, theta []float64, g Block) {
 	length, shape := k.lengths(theta), natural(theta[len(theta)-1])
 	w, weighted := any(k.Shape).(Weigher)
@@ -115,8 +115,8 @@ func (k Polynomial) pullInputs(dst *mat.Dense, theta []float64, g Block) {
 func (Constant) pullInputs(*mat.Dense, []float64, Block) {}
 func (Noise) pullInputs(*mat.Dense, []float64, Block)    {}
 
-// pullInputs implements inputPuller: which categories differ does not change when codes move a
-// little.
+// pullInputs implements inputPuller: 0, because a small change of the codes does not change which
+// categories differ.
 func (Hamming) pullInputs(*mat.Dense, []float64, Block) {}
 
 func (t Tied) pullInputs(dst *mat.Dense, theta []float64, g Block) {

@@ -6,10 +6,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// Choice is one of several kernels, and which one is a hyperparameter too, the first: a
-// param.Choice with the name "choice" and a value for every kernel, its position and kind
-// ("2.matern32"). After it come the kernels' own, named as in a sum, each under the condition that
-// its kernel is chosen. Every theta chooses the nearest, so that the derivative by the choice is 0.
+// Choice is one of several kernels. Its first hyperparameter chooses the kernel: a param.Choice
+// with the name "choice" and a value for every kernel, its position and kind ("2.matern32"). After
+// it come the kernels' own hyperparameters, named as in a sum, each with the condition that its
+// kernel is chosen. Every theta is rounded to the nearest value, so that the derivative by the
+// choice is 0.
 type Choice []Named
 
 func (c Choice) parts(dim int) ([]Named, int) { return c, dim }
@@ -35,7 +36,8 @@ func (c Choice) Params(dim int) []param.Spec {
 	return param.OneOf(kinds, func(i int, _ string) []param.Spec { return c[i].params(i, dim) })
 }
 
-// chosen is the number of the kernel, its part of theta, and from where on in theta that is.
+// chosen returns the kernel, its part of theta, and the position in theta at which this part
+// begins.
 func (c Choice) chosen(theta []float64, dim int) (k Kernel, own []float64, from int) {
 	i, from := param.Chosen(theta, len(c), func(i int) int { return count(c[i].Kernel, dim) })
 	return c[i].Kernel, theta[from:][:count(c[i].Kernel, dim)], from

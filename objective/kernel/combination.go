@@ -9,12 +9,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// combination is a kernel made of others.
+// combination is a kernel made of other kernels.
 type combination interface {
 	Kernel
-	// parts lists the kernels, and how many of dim columns they see.
+	// parts lists the kernels, and the number of columns of each if the inputs have dim columns.
 	parts(dim int) ([]Named, int)
-	// with is the same combination of other kernels.
+	// with returns the same combination of other kernels.
 	with(parts []Named) Kernel
 	// path is the part of a name between the combination's own prefix and the hyperparameter.
 	// holder is the kind of the kernel that holds the combination. Sums and products have none: the
@@ -23,20 +23,20 @@ type combination interface {
 	checkDim(dim int) error
 }
 
-// isChoice says whether k is one of its parts, and has a hyperparameter which one.
+// isChoice reports whether k stands for one of its parts, chosen by a hyperparameter.
 func isChoice(k Kernel) bool {
 	_, is := k.(interface{ chooses() })
 	return is
 }
 
-// Leaf is a kernel that combinations are made of, with the number of columns that it sees.
+// Leaf is a kernel that is no combination, with its number of input columns.
 type Leaf struct {
 	Kernel
 	Dim   int
-	Share float64 // 1, or of a choice among n kernels 1/n: how often it is evaluated
+	Share float64 // fraction of evaluations: 1, or 1/n in a choice among n kernels
 }
 
-// Leaves lists the kernels that k is made of, k itself if it is no combination.
+// Leaves lists the kernels of which k is made; k itself if it is no combination.
 func Leaves(k Kernel, dim int) (all []Leaf) {
 	c, ok := k.(combination)
 	if !ok {
@@ -80,7 +80,7 @@ func count(k Kernel, dim int) (n int) {
 }
 
 // CheckDim reports whether k can be used on inputs with dim columns; the error names each kernel
-// that cannot. Kernels with no such limit always can.
+// that cannot. Kernels without a limit can always be used.
 func CheckDim(k Kernel, dim int) error {
 	if c, ok := k.(combination); ok {
 		return c.checkDim(dim)
@@ -96,7 +96,7 @@ type Named struct {
 }
 
 // path is the kernel's component in the names of hyperparameters. A kernel without a Kind has the
-// kind of what holds it, as where columns are selected for it or its length scales are tied.
+// kind of its holder, for example of an Active or a Tied.
 func (n Named) path(holder string) string {
 	kind := cmp.Or(n.Kind, holder)
 	if c, ok := n.Kernel.(combination); ok {

@@ -46,7 +46,7 @@ func PullbackDiag(k Kernel, grad, theta []float64, z *Inputs, g []float64) {
 	pull(k, grad, theta, Block{}, diagonalOf("g", g, z))
 }
 
-// PullbackSmoothDiag does the same of k(z_j, z_j) without noise.
+// PullbackSmoothDiag does the same for k(z_j, z_j) without noise.
 func PullbackSmoothDiag(k Kernel, grad, theta []float64, z *Inputs, g []float64) {
 	b := diagonalOf("g", g, z)
 	b.apart = true

@@ -10,19 +10,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// FromFunc is the kernel of a covariance function that is known for one pair of cases: k is the
-// covariance of cases with inputs x and z, and dk sets grad[p] to its derivative with respect to
-// h[p]. h has the hyperparameters in natural units, all greater than 0, in the order of settings.
-// dk is nil where the derivatives are to be central differences in ln h, right to about 1e-9 of k.
+// FromFunc makes a kernel from the covariance of one pair of cases. k returns the covariance of
+// cases with inputs x and z, and dk sets grad[p] to its derivative by h[p]. h has the
+// hyperparameters in natural units, all greater than 0, in the order of settings. If dk is nil, the
+// derivatives are central differences in ln h, with an error of about 1e-9 of k.
 //
-// k must be symmetric in x and z, positive definite for every h, and finite. kerneltest.Check finds
-// where it is not. It is called by several goroutines at once, n²/2 times for n cases, and dk as
-// often for a gradient: a kernel with matrix operations of its own takes a fraction of the time.
-// Noise is a kernel of its own: Sum of this one and Noise.
+// k must be symmetric in x and z, positive definite for every h, and finite. kerneltest.Check tests
+// that. Several goroutines call k at once, n²/2 times for n cases, and dk as often for a gradient.
+// A kernel with matrix operations takes a fraction of this time. For noise use a Sum of this kernel
+// and Noise.
 //
-// Register gives the kernel that it returns a name for files, where the settings are options; a
-// kernel of another call is another one, though it may have the same functions. A setting that is
-// Fixed, or has bounds, is so unless the file says otherwise.
+// Register gives the returned kernel a name for files, in which the settings are options. The
+// kernel of another call is a different kernel, even with the same functions. A file can change a
+// setting that is Fixed or has bounds.
 func FromFunc(
 	k func(x, z, h []float64) float64, dk func(grad, x, z, h []float64), settings ...Setting,
 ) Kernel {

@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Hamming is the kernel of categories, whose numbers are names and are equal or not: with δ_k = 1
+// Hamming is the kernel of categories, whose numbers are only compared for equality. With δ_k = 1
 // where x_k and x'_k differ, else 0,
 //
 //	k(x, x') = σ² exp(-Σ_k δ_k/(2l²))    or, with ARD, l_k in place of l.
@@ -34,8 +34,8 @@ func (k Hamming) Params(dim int) []param.Spec { return specs(dim, k.Settings()..
 // Memory implements Kernel: nothing is kept.
 func (k Hamming) Memory(_, _, _ int) int64 { return 0 }
 
-// differing calls f for every pair of row i of a block, whose place there is j, and every column c
-// in which its cases differ.
+// differing calls f for every element j of row i of a block, and for every column c in which the
+// two cases of the element differ.
 func differing(of Block, i int, f func(j, c int)) {
 	x, first := of.X.X.RawRowView(i), of.First(i)
 	for j := range of.Row(i) {

@@ -13,11 +13,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Inputs is a set of cases: the n×d matrix X. What many theta share (squared distances, inner
-// products, the columns an Active kernel sees) is computed at most once and kept, safely for
-// concurrent use: up to 2n² numbers for the set itself, and n·m for the squared distances to the
-// set of m cases that Cross met last. X must not change after first use, and Inputs must not be
-// copied.
+// Inputs is a set of cases: the n×d matrix X. Results that do not depend on theta are computed at
+// most once and kept: squared distances, inner products, and the columns of an Active kernel. These
+// are up to 2n² numbers for the set itself, and n·m for the squared distances to the last set of m
+// cases given to Cross. Concurrent use is safe. X must not change after first use, and Inputs must
+// not be copied.
 type Inputs struct {
 	X *mat.Dense
 
@@ -31,7 +31,7 @@ type Inputs struct {
 	columns map[string]*Inputs
 }
 
-// crossSquared is |x_i - z_j|² for one z.
+// crossSquared is |x_i - z_j|² for one set z.
 type crossSquared struct {
 	z       *Inputs
 	squared []float64
@@ -54,8 +54,8 @@ func (l *lazy[T]) get(compute func() T) T {
 	return l.value
 }
 
-// NewInputs copies cases from their rows. No row, an empty one, rows of different lengths, and
-// inputs that are not finite are errors that say where.
+// NewInputs copies cases from their rows. It is an error if there is no row, a row is empty, rows
+// differ in length, or an input is not finite. The error says where.
 func NewInputs(rows [][]float64) (*Inputs, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return nil, errors.New("there are no inputs; want at least one row, of at least one number")
@@ -95,7 +95,7 @@ func (x *Inputs) Check(dim int) error {
 	return nil
 }
 
-// Fresh is the same cases, with nothing large kept yet.
+// Fresh returns the same cases without kept distances.
 func (x *Inputs) Fresh() *Inputs {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -114,7 +114,7 @@ func (x *Inputs) means() []float64 {
 	})
 }
 
-// only is the inputs with the given columns, counted from 1.
+// only returns the inputs with the given columns, counted from 1.
 func (x *Inputs) only(dims []int) *Inputs {
 	x.mu.Lock()
 	defer x.mu.Unlock()

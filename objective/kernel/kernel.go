@@ -1,11 +1,11 @@
 // Package kernel holds the covariance functions k(x, x'; θ), one file each (GPML chapter 4), and
 // their sums and products.
 //
-// A kernel is an immutable value that holds structure only: which hyperparameters it has, and where
-// they start. Their values arrive in theta, the unconstrained vector of package param, in the order
-// of Params. For the inputs x_1 … x_n a kernel does two things. Gram fills the matrix K, n×n, of
-// K_ij = k(x_i, x_j; θ). Pullback takes the adjoint G = ∂L/∂K of any scalar L, n×n, and adds the
-// gradient by theta to a vector, without forming the matrices ∂K/∂θ_p:
+// A kernel is an immutable value. It declares its hyperparameters and their starts. Their values
+// arrive in theta, the unconstrained vector of package param, in the order of Params. For the
+// inputs x_1 … x_n a kernel does two things. Gram fills the matrix K, n×n, of K_ij = k(x_i, x_j;
+// θ). Pullback takes the adjoint G = ∂L/∂K of any scalar L, n×n, and adds the gradient by theta to
+// a vector, without forming the matrices ∂K/∂θ_p:
 //
 //	∂L/∂θ_p = Σ_ij G_ij ∂K_ij/∂θ_p
 //
@@ -14,7 +14,7 @@
 //
 // Symmetric matrices use the upper triangle only, as mat.SymDense does. Wrong shapes panic. No
 // theta gives NaN: natural values are held within 1e±50, and an entry that still overflows is
-// infinite, which the factorisation that follows reports.
+// infinite, and the factorisation of K then fails.
 //
 // A new kernel is a file with a type and its line in Table. A kernel of the distance between cases
 // needs only the function of that distance (see Stationary). Package kerneltest checks that a

@@ -604,7 +604,8 @@ func TestMedianDistance(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse: goroutines that use the same Inputs with different kernels and partners share what it stores.
+// TestConcurrentUse: several goroutines can use the same Inputs with different kernels and other
+// sets of cases.
 func TestConcurrentUse(t *testing.T) {
 	all := variants(t)
 	all["nested"] = combinations["nested"]
@@ -635,7 +636,7 @@ func TestMemory(t *testing.T) {
 	x := normals(n, dim, 13)
 	for name, k := range variants(t) {
 		theta := make([]float64, len(k.Params(dim)))
-		dst := gram(k, theta, x) // fills what Inputs stores
+		dst := gram(k, theta, x) // fills the distances that Inputs keep
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		kernel.Gram(k, dst, theta, x)

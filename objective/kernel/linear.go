@@ -43,7 +43,7 @@ func (k Linear) bias() float64 {
 	return 0
 }
 
-// rows is the inputs on both sides of a block in units of the length scales, with ARD.
+// rows returns the inputs on both sides of a block, with ARD in units of the length scales.
 func (k Linear) rows(of Block, theta []float64) (a, b blas64.General) {
 	inv := inverses(theta[1:], of.X.Dim())
 	return of.sides(func(x *Inputs) blas64.General { return x.scaled(nil, inv) })

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Remember is k for evaluations one after the other, as along a row of a grid: while of a kernel in
-// it only the amplitude changes, that kernel's covariances are scaled and not computed anew. It
-// keeps as many covariances of n cases with themselves and with m others as Remembered says, and is
-// not safe for concurrent use.
+// Remember is k for consecutive evaluations, as along a row of a grid. While only the amplitude of
+// a kernel in k changes, that kernel's covariances are scaled and not computed again. It keeps
+// Remembered(k) covariances of n cases with themselves and with m others. It is not safe for
+// concurrent use.
 func Remember(k Kernel) Kernel {
-	if _, ok := k.(Additive); ok { // its kernels share their options
+	if _, ok := k.(Additive); ok { // its kernels have common options
 		return k
 	}
 	if c, ok := k.(combination); ok {
@@ -44,8 +44,8 @@ type leaf interface {
 	Configurable
 }
 
-// scales says whether k is better scaled than computed: it has an amplitude, and takes memory to
-// compute, as what is one pass over the covariances does not.
+// scales reports whether scaling covariances of k is faster than computing them: k has an amplitude
+// and needs memory. A kernel without memory is computed in one pass over the covariances.
 func scales(k leaf) bool {
 	settings := k.Settings()
 	return len(settings) > 0 && settings[0].Name == amplitudeName && k.Memory(1, 1, 1) > 0

@@ -35,7 +35,7 @@ func Mixed(k Kernel, categories []bool) (Kernel, error) {
 type mixed struct {
 	categories     []bool
 	names, numbers []int // columns, from 1
-	named          bool  // some kernel sees the categories
+	named          bool  // a kernel has the columns of categories
 }
 
 func (m *mixed) kernel(k Kernel) (Kernel, error) {
@@ -67,7 +67,7 @@ func (m *mixed) kernel(k Kernel) (Kernel, error) {
 	return Active{m.numbers, Named{Kernel: k}}, nil
 }
 
-// active checks that a kernel on some columns does not take names for numbers.
+// active returns an error if a kernel on selected columns would take categories for numbers.
 func (m *mixed) active(a Active) (Kernel, error) {
 	for _, leaf := range Leaves(a, len(m.categories)) {
 		_, hamming := leaf.Kernel.(Hamming)

@@ -35,7 +35,7 @@ func (k NeuralNetwork) Settings() []Setting {
 
 func (k NeuralNetwork) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// units is the inputs on the scale of the units' weights.
+// units has the inputs on the scale of the units' weights.
 type units struct {
 	rows  blas64.General
 	norms []float64 // |a_i|²
@@ -79,8 +79,8 @@ func angle(a, b units, i, j int, p, d2 float64) (n, r float64) {
 	return 2 * (a.bias + p), math.Sqrt(rest + gap)
 }
 
-// forms is the units of a block's X and Z; it sets p to the inner products of their rows, d2 to the
-// squared distances.
+// forms returns the units of a block's X and Z. It sets p to the inner products of their rows and
+// d2 to the squared distances.
 func (k NeuralNetwork) forms(p, d2 Block, theta []float64) (a, b units) {
 	if a = k.units(theta, p.X); p.Z == p.X {
 		b = a
@@ -92,7 +92,7 @@ func (k NeuralNetwork) forms(p, d2 Block, theta []float64) (a, b units) {
 	return a, b
 }
 
-// Memory implements Kernel: distances, and in the gradient these with the inner products.
+// Memory implements Kernel: the distances, and for a gradient also the inner products.
 func (k NeuralNetwork) Memory(n, m, dim int) int64 { return words(3*n*n + n*m + (7*n+2*m)*dim) }
 
 func (k NeuralNetwork) Fill(dst Block, theta []float64) {

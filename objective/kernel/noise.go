@@ -3,7 +3,7 @@ package kernel
 import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // Noise is the kernel k(x_i, x_j) = σ² δ_ij of white noise, δ_ij = 1 for the same row of the same
-// set: equal rows of inputs do not share their noise, and a test case has its own. So it is on the
+// set: cases with equal inputs have independent noise, and so has a test case. So it is on the
 // diagonal of Gram, in Diag, and nothing in Cross. theta is ln σ.
 type Noise struct {
 	Amplitude param.Setting `yaml:"amplitude"`

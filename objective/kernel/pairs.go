@@ -12,12 +12,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/random"
 )
 
-// closeness is the share of |a|² + |b|² below which |a - b|² is summed directly rather than
-// expanded.
+// closeness is the fraction of |a|² + |b|² below which |a - b|² is summed directly, not expanded.
 //
-// The expansion |a|² + |b|² - 2a·b over d columns is off by at most (2d+7)u(|a|² + |b|²), u = 2⁻⁵³,
-// and rounding in the centring and scaling of a and b by 4u√(2|a-b|²(|a|²+|b|²)). Where the
-// expansion is kept, the relative error of |a - b|² is therefore at most
+// The expansion |a|² + |b|² - 2a·b over d columns has an error of at most (2d+7)u(|a|² + |b|²), u =
+// 2⁻⁵³. The centring and scaling of a and b add at most 4u√(2|a-b|²(|a|²+|b|²)). Where the
+// expansion is used, the relative error of |a - b|² is therefore at most
 //
 //	(2d+7)u/closeness + 6u/√closeness,
 //
@@ -63,7 +62,7 @@ func (p *pairs) squared(dst Block) {
 	})
 }
 
-// direct is |a_i - b_j|² summed over the differences of the inputs as they came.
+// direct is |a_i - b_j|², summed over the differences of the original inputs.
 func (p *pairs) direct(i, j int) float64 {
 	xi, zj := p.x.X.RawRowView(i), p.z.X.RawRowView(j)
 	sum := 0.0
@@ -74,11 +73,11 @@ func (p *pairs) direct(i, j int) float64 {
 	return sum
 }
 
-// takeClose moves the close pairs of row i out of m: it adds what they contribute to
-// Σ_ij m_ij (a_ik - b_jk)² to grad[k] and zeroes their m. s is the row of squared distances.
+// takeClose removes the close pairs of row i from m. It adds their terms of Σ_ij m_ij (a_ik -
+// b_jk)² to grad[k] and sets their m to 0. s is the row of squared distances.
 //
 // Where m_ij grows as the distance shrinks (a Matérn kernel's slope does), the matrix product in
-// differences would leave m_ij·u·|a|² of the cancelled terms.
+// differences would have an error of m_ij·u·|a|² from cancellation.
 func (p *pairs) takeClose(grad []float64, m Block, s []float64, i int) {
 	row, first := m.Row(i), m.First(i)
 	na, nb := p.na[i], p.nb[first:]
@@ -97,8 +96,8 @@ func (p *pairs) takeClose(grad []float64, m Block, s []float64, i int) {
 	}
 }
 
-// side is one of the two sets of rows a pair is made of, with the sum of their weighted differences
-// from the other set.
+// side is one of the two sets of rows, with the sums of their weighted differences from the other
+// set.
 type side struct {
 	inputs            *Inputs
 	rows, differences blas64.General
@@ -110,9 +109,9 @@ type side struct {
 //	Σ_ij m_ij (a_i - b_j)·(a'_i - b'_j)
 //	  = Σ_i a'_i·Σ_j m_ij (a_i - b_j) + Σ_j b'_j·Σ_i m_ij (b_j - a_i).
 //
-// It costs one matrix product a side, of n×n by n×d, and never forms n×n×d numbers. A symmetric m
-// gives one side that stands for both, its differences doubled. A diagonal says nothing and is
-// zeroed: it would leave rounding errors of its own size times |a_i|².
+// It costs one matrix product for each side, of n×n by n×d, and never forms n×n×d numbers. For a
+// symmetric m there is one side that stands for both, with doubled differences. The diagonal of m
+// has no influence. It is set to 0, because it would add rounding errors of m_ii |a_i|².
 func (p *pairs) differences(m Block) []side {
 	if m.shape != whole {
 		for i := range m.Rows() {
@@ -205,8 +204,8 @@ const medianRows = 1000
 // start for length scales on inputs of unknown scale. The weight of a pair is the product of the
 // weights of its cases, as if a row of weight w stood there w times; nil: 1 each. If more than 1000
 // rows differ, it uses the 1000 rows with the smallest hashes of their numbers, so that the order
-// of the rows does not matter. It is 1 if all cases coincide, when no length scale is better than
-// another.
+// of the rows does not matter. It is 1 if all cases coincide, because then all length scales are
+// equally good.
 func (x *Inputs) MedianDistance(weight []float64) float64 {
 	if weight != nil {
 		checkLen("weight", len(weight), x.N())
@@ -250,8 +249,8 @@ func (x *Inputs) medianDistance(weight []float64) float64 {
 	return math.Sqrt(pairs[len(pairs)-1].squared) // total is rounded
 }
 
-// different are the rows without repetition, each with the weight of all its cases, by the hash of
-// their numbers: at most medianRows of them.
+// different returns the distinct rows, each with the total weight of its cases, in the order of the
+// hash of their numbers: at most medianRows of them.
 func (x *Inputs) different(weight []float64) (rows *Inputs, sums []float64) {
 	order, hash := make([]int, x.N()), make([]uint64, x.N())
 	for i := range order {

@@ -2,8 +2,9 @@ package kernel
 
 import "errors"
 
-// PerClass declares that the latent function of each class has this kernel, with hyperparameters of
-// its own. It stands outermost; a model has the kernel once for each class in its place.
+// PerClass declares that the latent function of each class has this kernel, with separate
+// hyperparameters. It cannot stand inside another kernel. A model replaces it by one kernel for
+// each class.
 type PerClass struct{ Kernel }
 
 func (p PerClass) checkOptions() error {

@@ -18,8 +18,8 @@ import (
 //
 // Like GPML it maps column k to a circle, u_k = (cos 2πx_k/p, sin 2πx_k/p), where the sum is |u -
 // u'|²/(2l²) and the kernel a squared exponential. l is in units of that circle's radius, p in
-// units of the inputs. theta is ln σ, ln l (one, or one for every column), ln p; l and p start from
-// the data.
+// units of the inputs. theta is ln σ, ln l (one, or one for every column), ln p; the starts of l
+// and p depend on the data.
 type Periodic struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`
@@ -37,12 +37,12 @@ func (k Periodic) Settings() []Setting {
 
 func (k Periodic) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// Memory implements Kernel: G∘K, turns, circles, these in units of the length scales, and their
+// Memory implements Kernel: G∘K, turns, circles, circles in units of the length scales, and their
 // differences.
 func (k Periodic) Memory(n, m, dim int) int64 { return words(n*n + (17*n+5*m)*dim) }
 
-// wind is (x - shift)/p, the inputs in whole periods, and these on the circles: n×2d inputs, the
-// cosines and then the sines.
+// wind returns turns = (x - shift)/p, the inputs in units of the period, and their points on the
+// circles: n×2d inputs, the cosines and then the sines.
 func wind(x *Inputs, shift []float64, period float64) (turns blas64.General, circles *Inputs) {
 	n, d := x.X.Dims()
 	turns, circles = linalg.NewGeneral(n, d), &Inputs{X: mat.NewDense(n, 2*d, nil)}
@@ -57,8 +57,8 @@ func wind(x *Inputs, shift []float64, period float64) (turns blas64.General, cir
 	return turns, circles
 }
 
-// around is the pairs of a block on the circles, in units of the length scales, and the turns of
-// its X and Z.
+// around returns the pairs of a block on the circles, in units of the length scales, and the turns
+// of its X and Z.
 func (k Periodic) around(of Block, theta []float64) (p *pairs, turned [2]blas64.General) {
 	last, shift := len(theta)-1, of.X.means()
 	inv, period := inverses(theta[1:last], of.X.Dim()), natural(theta[last])

@@ -3,7 +3,7 @@ package kernel
 import "github.com/gpc-tune/gpc-tune/approx/param"
 
 // Polynomial is the inhomogeneous polynomial kernel k(x, x') = σ² (1 + x·x'/d)^p over d input
-// columns [GPML section 4.2.2]. The degree p is structure, not a hyperparameter. theta is ln σ.
+// columns [GPML section 4.2.2]. The degree p is an option, not a hyperparameter. theta is ln σ.
 type Polynomial struct {
 	Degree    uint          `yaml:"degree" within:"[1,1000]"` // 0: the default of 2
 	Amplitude param.Setting `yaml:"amplitude"`

@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 )
 
-// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta is the kernels' own in order, their
-// names prefixed by position and kind ("1.se.length_scale").
+// Product is the kernel k₁ k₂ … [GPML section 4.2.4]. theta has the hyperparameters of the kernels
+// in order, with names prefixed by position and kind ("1.se.length_scale").
 type Product []Named
 
 func (p Product) Params(dim int) []param.Spec  { return params(p, dim) }
@@ -43,8 +43,8 @@ func (p Product) Fill(dst Block, theta []float64) {
 	}
 }
 
-// each calls f with every factor's theta and covariances, and with G∘(the other factors),
-// multiplied out, so that a factor may be zero.
+// each calls f with every factor's theta and covariances, and with G∘(the other factors). These
+// products are formed without division, so that a factor may be zero.
 func (p Product) each(theta []float64, g Block, f func(i int, theta []float64, own, others Block)) {
 	thetas := split(p, theta, g.X.Dim())
 	all, others := p.factors(g, thetas), g.like()

@@ -8,8 +8,9 @@ import (
 )
 
 // RationalQuadratic is the kernel k(x, x') = σ² (1 + r²/(2αl²))^-α, r = |x - x'| [GPML 4.19], a
-// scale mixture of squared exponentials that becomes one of them as α → ∞. With ARD r²/l² is Σ_k
-// (x_k - x'_k)²/l_k². theta is ln σ, ln l (one, or one for every column), ln α; α starts at 1.
+// scale mixture of squared exponentials that tends to a squared exponential as α → ∞. With ARD
+// r²/l² is Σ_k (x_k - x'_k)²/l_k². theta is ln σ, ln l (one, or one for every column), ln α; α
+// starts at 1.
 type RationalQuadratic = Stationary[rationalQuadratic]
 
 type rationalQuadratic struct {

@@ -56,7 +56,7 @@ func TestRegisterFromFunc(t *testing.T) {
 	}
 }
 
-// An entry does not share its settings with what is read from it.
+// A kernel read from a file does not change the settings of its entry in the table.
 func TestSettingsOfFromFunc(t *testing.T) {
 	saved := kernel.Table
 	t.Cleanup(func() { kernel.Table = saved })

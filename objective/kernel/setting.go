@@ -54,7 +54,7 @@ func lengthScale(s param.Setting, ard bool) Setting {
 	return Setting{Name: "length_scale", Default: math.NaN(), PerColumn: ard, Setting: s}
 }
 
-// specs lays the settings out for inputs with dim columns.
+// specs lists the hyperparameters of the settings for inputs with dim columns.
 func specs(dim int, settings ...Setting) []param.Spec {
 	var out []param.Spec
 	for _, s := range settings {
@@ -71,8 +71,8 @@ func specs(dim int, settings ...Setting) []param.Spec {
 	return out
 }
 
-// natural is a hyperparameter in natural units, held within 1e±50, far outside the default bounds,
-// so that squares and their products with squared distances stay finite and 0·∞ never arises.
+// natural is a hyperparameter in natural units, limited to 1e±50, far outside the default bounds.
+// So squares, and their products with squared distances, are finite, and 0·∞ does not occur.
 func natural(theta float64) float64 {
 	return math.Min(math.Max(param.Log.Natural(theta), 1e-50), 1e50)
 }
@@ -93,8 +93,8 @@ func inverses(theta []float64, dim int) []float64 {
 	return inv
 }
 
-// fold adds what each column's length scale contributes to the gradient of the length scales that
-// there are: the columns' own, or one that they share.
+// fold adds the derivatives by the columns' length scales to grad: one by one, or their sum if all
+// columns have one length scale.
 func fold(grad, perColumn []float64) {
 	for k, v := range perColumn {
 		grad[k%len(grad)] += v

@@ -7,17 +7,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Stationary is a kernel of the scaled squared distance s between two cases, with P the function κ
-// of s, κ(0) = 1:
+// Stationary is a kernel of the scaled squared distance s between two cases. P is the function κ of
+// s, with κ(0) = 1:
 //
 //	k(x, x') = σ² κ(s),    s = |x - x'|²/l²,
 //	or, with ARD,        s = Σ_k (x_k - x'_k)²/l_k²  [GPML 5.1]
 //
-// theta is ln σ, ln l (one, or one for every column), then κ's own hyperparameter if it has one.
+// theta is ln σ, ln l (one, or one for every column), then the hyperparameter of κ if it has one.
 // Without ARD a new theta costs one pass over the distances that Inputs keeps, with ARD one matrix
 // product.
 //
-// What a P has to supply is in Profile; with it P may have the methods of Weigher and Shaped.
+// P has the methods of Profile, and may have the methods of Weigher and Shaped.
 type Stationary[P Profile] struct {
 	ARD         bool          `yaml:"ard"`
 	Amplitude   param.Setting `yaml:"amplitude"`
@@ -35,8 +35,8 @@ type Profile interface {
 // Weigher is a Profile whose ratio of slope to value, κ'/κ, differs from the squared exponential's
 // -1/2.
 type Weigher interface {
-	// Weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), by any finite
-	// number if that is infinite at c·s[j] = 0.
+	// Weigh multiplies m[j] by -2κ'/κ at c·s[j] (1 for the squared exponential), or by any finite
+	// number where that is infinite, at c·s[j] = 0.
 	Weigh(m, s []float64, c, shape float64)
 }
 
@@ -58,7 +58,7 @@ func (k Stationary[P]) Settings() []Setting {
 
 func (k Stationary[P]) Params(dim int) []param.Spec { return specs(dim, k.Settings()...) }
 
-// lengths is the length scales' part of theta or grad, between the amplitude's and the shape's.
+// lengths is the part of theta or grad for the length scales, between the amplitude and the shape.
 func (k Stationary[P]) lengths(v []float64) []float64 {
 	if _, ok := any(k.Shape).(Shaped); ok {
 		return v[1 : len(v)-1]
@@ -66,8 +66,8 @@ func (k Stationary[P]) lengths(v []float64) []float64 {
 	return v[1:]
 }
 
-// unscaled is the squared distances of the pairs of a block, and the factor that makes them s where
-// all columns have one length scale.
+// unscaled returns the squared distances of the pairs of a block and, if all columns have one
+// length scale, the factor c with s = c·d2.
 func unscaled(of Block, length []float64) (d2 Block, c float64) {
 	l := natural(length[0])
 	return distances(of), 1 / (l * l)
@@ -81,7 +81,7 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 	} else {
 		d2, c = unscaled(dst, length)
 	}
-	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // which only a Shaped κ looks at
+	v, shape := variance(theta[0]), natural(theta[len(theta)-1]) // used by a Shaped κ only
 	dst.each(func(i int, row []float64) {
 		k.Shape.Kappa(row, d2.Row(i), c, shape)
 		floats.Scale(v, row)
@@ -92,7 +92,7 @@ func (k Stationary[P]) Fill(dst Block, theta []float64) {
 //
 //	∂/∂ln σ: 2 Σ M      ∂/∂ln l: Σ M w s      ∂/∂ln l_k: Σ M w (x_k - x'_k)²/l_k²
 //
-// so that K, once known, spares every exponential.
+// With K given, no exponential has to be computed.
 func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	length, gradLength := k.lengths(theta), k.lengths(grad)
 	last := len(theta) - 1
@@ -152,8 +152,8 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	}
 }
 
-// Memory implements Kernel: the distances or, with ARD, G∘K, for which they are formed anew where
-// the slope is made of them.
+// Memory implements Kernel: the distances or, with ARD, G∘K, and the distances too if the slope
+// depends on them.
 func (k Stationary[P]) Memory(n, m, dim int) int64 {
 	if !k.ARD {
 		return words(n*n + n*m + 2*(n+m)*dim)

@@ -7,7 +7,7 @@ import (
 )
 
 // Sum is the kernel k₁ + k₂ + … of a sum of independent latent functions [GPML section 4.2.4].
-// theta is the kernels' own in order, their names prefixed by position and kind
+// theta has the hyperparameters of the kernels in order, with names prefixed by position and kind
 // ("2.noise.amplitude").
 type Sum []Named
 
@@ -26,7 +26,7 @@ func (s Sum) Params(dim int) []param.Spec {
 	return all
 }
 
-// isWhite says whether k is zero between any two cases.
+// isWhite reports whether k is zero between any two different cases.
 func isWhite(k Kernel) bool {
 	_, white := k.(interface{ white() })
 	return white
@@ -92,8 +92,8 @@ func (s Sum) Pull(grad, theta []float64, own, g Block) {
 	}
 }
 
-// ownOf is term i's covariances read off the sum's own, which can be done where all the others are
-// white, or no matrix.
+// ownOf returns term i's covariances if they can be read from the sum's, because all other terms
+// are white; else the zero Block.
 func (s Sum) ownOf(i int, theta []float64, own Block) Block {
 	others := s.dense(0)
 	if !isWhite(s[i].Kernel) {

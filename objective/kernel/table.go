@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/gpc-tune/gpc-tune/internal/registry"
 
-// Table lists the kernels, and last the ones made of others. σ is the amplitude, l the length
+// Table lists the kernels, the combinations of kernels last. σ is the amplitude, l the length
 // scale, r = |x - x'|.
 var Table = registry.Table[Kernel]{
 	registry.Of[SE, Kernel]("se", "squared exponential: σ² exp(-r²/(2l²)); ard"),
@@ -39,10 +39,10 @@ var Table = registry.Table[Kernel]{
 }
 
 // Register adds a kernel of another program to Table, and so to the files of that program's
-// experiments: type K, read from its fields' tags yaml, beginning with defaults; or, with what
-// FromFunc returns in place of defaults, that kernel, whose options are its settings. The version,
-// from 1, is part of what identifies a result; it goes up whenever results change. Register is for
-// the start of a program: it is not safe for concurrent use, and panics at a name that is taken.
+// experiments: a file's options are the fields of type K with yaml tags, and defaults has their
+// defaults. If defaults is a kernel from FromFunc, its settings are the options. The version, from
+// 1, is part of the keys of results; increase it whenever results change. Call Register at the
+// start of a program: it is not safe for concurrent use, and panics if the name is in use.
 func Register[K Kernel](name, doc string, version int, defaults ...K) {
 	registry.Register[K, Kernel](&Table, "kernel", name, doc, version, defaults...)
 }

@@ -16,8 +16,8 @@ type Tied struct {
 	Named
 }
 
-// Tie is k with its length scales of single columns shared within groups (see Tied). Where every
-// column is a group of its own it is k.
+// Tie is k with its length scales of single columns shared within groups (see Tied). If every
+// column is a group of its own, Tie returns k.
 func Tie(k Kernel, group []int) Kernel {
 	if len(slices.Compact(slices.Sorted(slices.Values(group)))) == len(group) {
 		return k

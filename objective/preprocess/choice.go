@@ -8,9 +8,9 @@ import (
 )
 
 // Choice is a value of the key preprocess: a method of Table, fitted on the training part of every
-// split, or as {whiten: all} on all training cases before they are split. The latter looks at
-// inputs that folds hold out, and at none of their labels. What stands in for missing values comes
-// from the same cases. The zero Choice is the default.
+// split, or as {whiten: all} on all training cases before they are split. The latter uses the
+// inputs of cases that folds hold out, but not their labels. The values that replace missing ones
+// come from the same cases. The zero Choice is the default.
 type Choice struct {
 	How         string `yaml:"-"` // the method's name, if no cases are given
 	Standardize *Cases `yaml:"standardize"`
@@ -58,12 +58,12 @@ func (c Choice) Method() string {
 	return cmp.Or(c.How, Table[0].Name)
 }
 
-// All says whether the map is fitted on all training cases, before they are split.
+// All reports whether the map is fitted on all training cases, before they are split.
 func (c Choice) All() bool { return is(c.Standardize) || is(c.Whiten) }
 
 func is(c *Cases) bool { return c != nil && *c == ofAll }
 
-// String is the choice as tables show it: whiten, or whiten(all).
+// String is the choice as written in tables: whiten, or whiten(all).
 func (c Choice) String() string {
 	if c.All() {
 		return c.Method() + "(all)"

@@ -35,7 +35,7 @@ func count(n int, weight []float64) float64 {
 	return floats.Sum(weight)
 }
 
-// present are the values that are there, with their weights.
+// present returns the values that are not missing, with their weights.
 func present(x, weight []float64) (there, of []float64) {
 	for i, v := range x {
 		if math.IsNaN(v) {

@@ -11,14 +11,14 @@ import (
 //
 //	t(x) = ((x + c)^λ - 1) / λ     or, for λ = 0,     t(x) = log(x + c)
 //
-// Below the least training value, where the power may be undefined, t continues as its tangent.
+// Below the least training value the power may be undefined; there t is continued by its tangent.
 type Power struct {
-	Exponent float64 `json:"exponent"` // λ: -1, -½, 0, ½, or 1, which leaves x as it is
+	Exponent float64 `json:"exponent"` // λ: -1, -½, 0, ½, or 1: x is not changed
 	Shift    float64 `json:"shift"`    // c: 0, or the least value above 0 if one is 0
 	Least    float64 `json:"least"`    // the least training value
 }
 
-// exponents are the values of λ that are tried besides 1, which leaves an input as it is.
+// exponents are the values of λ that are tried in addition to 1, which does not change an input.
 var exponents = []float64{-1, -0.5, 0, 0.5}
 
 // needed is the least gain in log likelihood, in nats, over λ = 1: half of the 99 % quantile of a
@@ -40,7 +40,7 @@ func (p Power) at(x float64) float64 {
 	return (math.Pow(x+p.Shift, p.Exponent) - 1) / p.Exponent
 }
 
-// of is the x with this t(x).
+// of returns the x with this t(x).
 func (p Power) of(t float64) float64 {
 	switch least := p.at(p.Least); {
 	case p.Exponent == 1:
@@ -67,9 +67,9 @@ func (p Power) check() error {
 	return nil
 }
 
-// likeliest returns the power with the largest likelihood, if it exceeds the likelihood of the
-// values themselves by enough; else exponent 1. With the variance s² of the transformed values, and
-// up to a constant,
+// likeliest returns the power with the largest likelihood, if it gains at least needed in log
+// likelihood over the values themselves; else the exponent 1. With the variance s² of the
+// transformed values, and up to a constant,
 //
 //	log likelihood = -n log(s) + (λ - 1) Σ log(x + c)
 func likeliest(column, weight []float64) Power {

@@ -27,11 +27,11 @@ import (
 //
 //	z = (t(x) − Mean) / Scale     or     z = W (x − Mean),   W = Root Rootᵀ
 //
-// after missing values have been replaced by Impute. t has the powers of the columns. The program
-// leaves out parts that are nil.
+// after missing values have been replaced by Impute. t is given by the powers of the columns. Parts
+// that are nil are left out.
 type Map struct {
 	How    string    `json:"how"`
-	Impute []float64 `json:"impute,omitempty"` // d: stands in for a missing value
+	Impute []float64 `json:"impute,omitempty"` // d: replaces a missing value
 	Power  []Power   `json:"power,omitempty"`  // d
 	Mean   []float64 `json:"mean,omitempty"`   // d
 	Scale  []float64 `json:"scale,omitempty"`  // d: population standard deviations, 1 for constant columns
@@ -46,7 +46,7 @@ const epsilon = 0x1p-52
 type method struct {
 	fit func(p *Map, x *mat.Dense, weight []float64) (warnings []cause.Notice, err error)
 
-	power, mean, scale, root bool // what fit sets
+	power, mean, scale, root bool // the parts of Map that fit sets
 }
 
 // Table lists the values of the key preprocess; the first is the default.
@@ -81,7 +81,7 @@ type InputError struct {
 // Error calls the input by its number, from 1.
 func (e InputError) Error() string { return e.Of(fmt.Sprintf("input %d", e.Input+1)) }
 
-// Of is the text in which the input has this name.
+// Of is the message with this name of the input.
 func (e InputError) Of(name string) string { return fmt.Sprintf(e.text, name) }
 
 // Fit learns a map from x, the n×d inputs of a training part; x is not changed. how is none,
@@ -131,8 +131,8 @@ func FitWeighted(
 	return p, warnings, nil
 }
 
-// fitImputation sets Impute to the mean or median of the values that are there, and checks that all
-// others are finite.
+// fitImputation sets Impute to the mean or median of the values that are not missing. It returns an
+// error for values that are infinite, or missing and not replaced.
 func (p *Map) fitImputation(x *mat.Dense, weight []float64, missing string) error {
 	n, d := x.Dims()
 	centre, imputes := map[string]func(x, w []float64) float64{"mean": weightedMean, "median": weightedMedian}[missing]
@@ -160,7 +160,7 @@ func (p *Map) fitImputation(x *mat.Dense, weight []float64, missing string) erro
 	return nil
 }
 
-// impute replaces missing values in x itself.
+// impute replaces missing values in x, in place.
 func (p *Map) impute(x *mat.Dense) {
 	n, _ := x.Dims()
 	for i := range n {
@@ -212,8 +212,8 @@ func (p *Map) Check(d int) error {
 	return nil
 }
 
-// Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values that it was
-// not fitted to replace; the readers of data let none pass then.
+// Apply maps x, m×d, into a new matrix of the same shape. It panics on missing values if Impute is
+// nil; the readers of data then refuse them.
 func (p *Map) Apply(x *mat.Dense) *mat.Dense {
 	z := mat.DenseCopyOf(x)
 	p.ApplyTo(z)
@@ -309,7 +309,7 @@ func standardize(p *Map, x *mat.Dense, weight []float64) ([]cause.Notice, error)
 
 // whiten: zero mean and identity population covariance without rotation, W = Σ^(-1/2), the
 // symmetric root (ZCA). The root comes from the singular values of the centred inputs, X−1μᵀ = U S
-// Vᵀ: Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ. Small eigenvalues of Σ so keep digits that forming Σ
+// Vᵀ: Σ = V S² Vᵀ / n and W = √n V S⁻¹ Vᵀ. So small eigenvalues of Σ keep digits that forming Σ
 // would lose. W projects out the directions in which the inputs do not vary; n cases vary in at
 // most n-1 directions. A direction counts as constant if its singular value is at most max(n, d)·ε
 // times the largest, or could come from rounding of the inputs, 4ε of the largest value in every

@@ -177,7 +177,7 @@ func TestStandardizeExtremeScales(t *testing.T) {
 			t.Errorf("far from 0: %v, want %v", z, want)
 		}
 	}
-	// A small spread on a large offset loses no digits.
+	// Small differences on a large offset lose no digits.
 	x := rows([]float64{1e9}, []float64{1e9 + 1}, []float64{1e9 + 2})
 	p, _ = fit(t, x, "standardize", "")
 	if z := p.Apply(x).At(2, 0); math.Abs(z-math.Sqrt(1.5)) > 1e-15 {
@@ -233,7 +233,7 @@ func TestWhitenGivesIdentityCovariance(t *testing.T) {
 	}
 }
 
-// Cases are whitened alike whatever the unit of all their columns is.
+// Whitening does not depend on a unit that all columns have.
 func TestWhitenInOtherUnits(t *testing.T) {
 	x := inputs(30, 4, 5)
 	p, _ := fit(t, x, "whiten", "")
@@ -414,7 +414,7 @@ func BenchmarkPreprocess(b *testing.B) {
 	}
 }
 
-// TestChoice: the method and the cases of every form of a choice, and what is refused.
+// TestChoice: the method and the cases of every form of a choice, and the errors of invalid ones.
 func TestChoice(t *testing.T) {
 	part, all := ofTraining, ofAll
 	for _, c := range []struct {

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A case of weight 2 is two cases, for every way and for what stands in for missing values.
+// A case of weight 2 is equivalent to two cases, for every method and for the replacement of
+// missing values.
 func TestWeightsOfRowsAreRepeatedRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const n, d = 12, 3

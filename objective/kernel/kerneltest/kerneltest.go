@@ -78,7 +78,7 @@ func (c *check) thetas() [][]float64 {
 	return all
 }
 
-// settle gives every hyperparameter with discrete values its i-th one.
+// settle sets every hyperparameter with discrete values to its i-th value, cyclically.
 func (c *check) settle(theta []float64, i int) []float64 {
 	for j, p := range c.params {
 		if p.Map.Discrete() {
@@ -117,7 +117,7 @@ func (c *check) names(t *testing.T) {
 	}
 }
 
-// values holds Gram, Cross and Diag to each other, and Gram to what a covariance matrix is.
+// values checks that Gram, Cross and Diag agree, and that Gram is a covariance matrix.
 func (c *check) values(t *testing.T, theta []float64) {
 	n, m := c.x.N(), c.z.N()
 	k, raw := c.gram(theta, c.x), 0.0
@@ -146,8 +146,7 @@ func (c *check) values(t *testing.T, theta []float64) {
 	same(t, "Cross and the Gram matrix of both sets together",
 		c.cross(theta, c.x, c.z), joint.Slice(0, n, n, n+m), diag, c.diag(theta, c.z))
 
-	// The eigenvalues of a matrix with relative errors u in its entries are off by n·u·max K or
-	// less.
+	// With relative errors u in the entries of K, the eigenvalues have errors of at most n·u·max K.
 	var eigen mat.EigenSym
 	full := mat.NewSymDense(n, nil)
 	full.CopySym(k)
@@ -187,7 +186,7 @@ func (c *check) permutation(t *testing.T, theta []float64) {
 	same(t, "K, and K in another order,", c.gram(theta, x), want, variances, variances)
 }
 
-// adjoints is random numbers for K(X, X), with NaN below the diagonal, where nobody may look, for
+// adjoints is random numbers for K(X, X), with NaN below the diagonal, which must not be read, for
 // K(X, Z) and for the diagonal of K(Z, Z).
 func (c *check) adjoints() (within *mat.SymDense, across *mat.Dense, each []float64) {
 	n, m := c.x.N(), c.z.N()
@@ -206,7 +205,7 @@ func (c *check) adjoints() (within *mat.SymDense, across *mat.Dense, each []floa
 	return within, across, each
 }
 
-// gradients holds the three pullbacks to differences of Σ G∘K.
+// gradients compares the three pullbacks with differences of Σ G∘K.
 func (c *check) gradients(t *testing.T, theta []float64) {
 	g, gx, gd := c.adjoints()
 	c.gradient(t, "Pullback", theta, func(theta []float64) float64 {
@@ -235,8 +234,8 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 	}, func(grad []float64) { kernel.PullbackSmoothDiag(c.k, grad, theta, c.z, gd) })
 }
 
-// byInputs holds the derivative by the inputs to differences of Σ G∘K(X, Z): of a case that has the
-// inputs of another, of one at zero, and of others.
+// byInputs compares the derivative by the inputs with differences of Σ G∘K(X, Z), for a case with
+// the inputs of another case, a case at zero, and other cases.
 func (c *check) byInputs(t *testing.T, theta []float64) {
 	_, g, _ := c.adjoints()
 	n := c.x.N()
@@ -248,7 +247,7 @@ func (c *check) byInputs(t *testing.T, theta []float64) {
 		return mat.Sum(k)
 	}
 	if err := kernel.PullbackInputs(c.k, got, theta, c.x, c.z, g); err != nil {
-		return // it has none, as a kernel of another package need not
+		return // kernels of other packages need no such derivative
 	}
 	scale := math.Max(1, math.Max(math.Abs(value()), mat.Norm(got, math.Inf(1))))
 	for i := range min(n, 3) {
@@ -372,8 +371,8 @@ func nans(n int) []float64 {
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol }
 
 // derivative is f'(x) by Ridders' extrapolation of central differences to step 0, and an estimate
-// of its error: steps from 1e-2 down to 1e-9 in ratios of two, the order of the extrapolation
-// chosen where two neighbours agree best.
+// of its error: steps are halved from 1e-2 down to 1e-9, and the order of the extrapolation is the
+// one at which two neighbours agree best.
 func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 	uncertain = math.Inf(1)
 	var last []float64
@@ -424,8 +423,7 @@ func (c *check) threads(t *testing.T) {
 	}
 }
 
-// remembered compares k with itself remembered where now amplitudes change, now all of theta, now a
-// choice.
+// remembered compares k with Remember(k) while only amplitudes, all of theta, or a choice change.
 func (c *check) remembered(t *testing.T) {
 	if len(c.params) == 0 {
 		return
@@ -451,11 +449,11 @@ func (c *check) remembered(t *testing.T) {
 	}
 }
 
-// memory holds what the kernel says of its memory to what it allocates, by half a matrix and a
-// factor of 1.2: on more columns than a kernel is likely to name; on as few as it can have, where
-// n² is all there is; and for many more cases to predict than to learn from. The leaves of a
-// combination take some of theirs in turns, which the sum of all that is allocated does not show;
-// the factor is 1.5 there. Of a choice the one that takes most counts.
+// memory checks that Kernel.Memory agrees with the allocated memory, up to half a matrix and a
+// factor of 1.2. It does so on more columns than a kernel is likely to name, on as few as possible,
+// where only n² matters, and for many more new cases than training cases. The leaves of a
+// combination use some memory one after the other, which the sum of allocations does not show;
+// there the factor is 1.5. In a choice the kernel with the most memory counts.
 func (c *check) memory(t *testing.T) {
 	factor := 1.2
 	if len(kernel.Leaves(c.k, c.dim)) > 1 {
