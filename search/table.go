@@ -25,11 +25,11 @@ var Table = registry.Table[Strategy]{
 		"evolution strategy with covariance matrix adaptation, in generations of `population`, without gradients"),
 	registry.Of[Bayes, Strategy]("bayes",
 		"Bayesian optimisation with `trials` points: expected improvement under Gaussian-process regression",
-		Bayes{Trials: 40, Batch: 1}).At(2),
+		Bayes{Trials: 40, Batch: 1}).At(3),
 	registry.Of[Auto, Strategy]("auto",
 		"`bfgs` from 3 starts or more if there is a gradient; else 100 trials of `bayes` and of two models around its "+
 			"best point, by turns",
-		Auto{}).At(2),
+		Auto{}).At(3),
 	registry.Of[Random, Strategy]("random",
 		"`trials` points drawn between the bounds, most densely about the start", Random{design}),
 	registry.Of[Sobol, Strategy]("sobol",

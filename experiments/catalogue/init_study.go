@@ -29,8 +29,8 @@ type problem struct {
 	target        columns.Spread // only for a numeric label of a table
 	test          *data.Summary  // nil: there is no test set
 	grouped       bool
-	ordered       bool // the classes have an order
-	skewed        []string
+	ordered       bool     // the classes have an order
+	skewed        []string // names of skewed inputs, for which a power may be better
 }
 
 // smallest is the number of cases of the smallest class.

@@ -25,14 +25,17 @@ var exponents = []float64{-1, -0.5, 0, 0.5}
 // χ² variate with one degree of freedom.
 const needed = 6.63 / 2
 
+// steepest is the largest slope of the tangent at the least training value. With a larger slope,
+// values below the least one could overflow.
+const steepest = 1e100
+
 // at is t(x).
 func (p Power) at(x float64) float64 {
 	if p.Exponent == 1 {
 		return x
 	}
-	least := p.Least + p.Shift
 	if x < p.Least {
-		return p.at(p.Least) + math.Pow(least, p.Exponent-1)*(x-p.Least)
+		return p.at(p.Least) + p.slope()*(x-p.Least)
 	}
 	if p.Exponent == 0 {
 		return math.Log(x + p.Shift)
@@ -40,13 +43,16 @@ func (p Power) at(x float64) float64 {
 	return (math.Pow(x+p.Shift, p.Exponent) - 1) / p.Exponent
 }
 
+// slope is the slope of the tangent.
+func (p Power) slope() float64 { return math.Pow(p.Least+p.Shift, p.Exponent-1) }
+
 // of returns the x with this t(x).
 func (p Power) of(t float64) float64 {
 	switch least := p.at(p.Least); {
 	case p.Exponent == 1:
 		return t
 	case t < least:
-		return p.Least + (t-least)*math.Pow(p.Least+p.Shift, 1-p.Exponent)
+		return p.Least + (t-least)/p.slope()
 	case p.Exponent == 0:
 		return math.Exp(t) - p.Shift
 	}
@@ -94,6 +100,9 @@ func likeliest(column, weight []float64) Power {
 	values := make([]float64, len(column))
 	for _, exponent := range exponents {
 		p := Power{exponent, shift, least}
+		if !(p.slope() <= steepest) {
+			continue
+		}
 		for i, v := range column {
 			values[i] = p.at(v)
 		}

@@ -91,3 +91,26 @@ func TestPowerCheck(t *testing.T) {
 		}
 	}
 }
+
+// Values at the ends of the numbers, few of them, equal ones and ones that repeat have finite images.
+func TestPowersOfExtremeValues(t *testing.T) {
+	const tiny = 5e-324
+	for _, x := range [][]float64{
+		{1}, {0}, {2, 2, 2}, {0, 0, 0}, {0, 1}, {0, tiny, 1, 1, 2}, {tiny, 1, 1e300}, {1e-300, 1e-200, 1, 1e200, 1e300},
+		{1e300, 1.1e300, 1.5e300, 1.7e308}, {1, 1, 1, 1, 2, 2, 3, 1e6}, {0, 0, 0, 0, 0, 1, 2, 900},
+	} {
+		p, _, err := Fit(mat.NewDense(len(x), 1, x), "power", "error")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(1); err != nil {
+			t.Errorf("%v: %v", x, err)
+		}
+		x = append(x, -1e6, -1, 0, 1e9)
+		for i, z := range mat.Col(nil, 0, p.Apply(mat.NewDense(len(x), 1, x))) {
+			if math.IsNaN(z) || math.IsInf(z, 0) {
+				t.Errorf("%v: %v becomes %v with %+v", x, x[i], z, p.Power[0])
+			}
+		}
+	}
+}

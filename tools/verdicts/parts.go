@@ -284,9 +284,9 @@ The table has three shares of sets, in %. The truly best model is in the set. Us
 at most the bound. It is better than the base rate by at least the bound. All three should be 95 or
 more. A figure of 95 has a standard error of 1.5 for 200 sets.
 The truly best model has the largest mean score on other cases, over all sets, after a fit to all
-cases of each. Beside the shares stand the mean size of the set, the mean bound of the cost, in
-units of the score, and the shares of sets in which the lower bound is above 0 and in which skill
-is found.
+cases of each. Other columns have the mean size of the set and the mean bound of the cost, in
+units of the score. The last two are the shares of sets in which the lower bound is above 0, and in
+which skill is found.
 
 * Four of 20 normal inputs matter. There are 20 models with linear and squared exponential
   covariances of random inputs. Scores are test information unless the name says another.
