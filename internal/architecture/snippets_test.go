@@ -84,11 +84,11 @@ evaluate: {kfold: {k: 3}}
 	cases = "wind,rain,sky\n1,2,calm\n2,1,calm\n1,1,calm\n2,3,calm\n1,3,calm\n5,6,storm\n6,5,storm\n5,5,storm\n4,6,storm\n6,6,storm\n"
 )
 
-// TestSnippetsRun runs the Go snippets of docs/go.md and docs/tuning.md one after the other, in a folder with the files that they name.
+// TestSnippetsRun runs the Go snippets of docs/go.md and docs/programs.md one after the other, in a folder with the files that they name.
 // Errors and panics end them.
 func TestSnippetsRun(t *testing.T) {
 	var text []byte
-	for _, page := range []string{"go.md", "tuning.md"} {
+	for _, page := range []string{"go.md", "programs.md"} {
 		more, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
