@@ -99,10 +99,10 @@ bench: ## time the hot paths (compare two runs with benchstat)
 bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./tools/bench $(ARGS)
 
-tables: ## make fifty tables, twice, run the study that init writes of each, and scikit-learn beside it; writes the end of docs/own-data.md (ARGS="-help" for more), half an hour
+tables: ## make fifty tables, twice, run the study that init writes of each, and scikit-learn beside it; writes a section of docs/evidence.md (ARGS="-help" for more), half an hour
 	go run ./tools/tables $(ARGS)
 
-verdicts: ## simulate how often the statements on the best configuration are wrong; writes the end of docs/answer.md (ARGS="-help" for more), minutes
+verdicts: ## simulate how often the statements on the best configuration are wrong; writes a section of docs/evidence.md (ARGS="-help" for more), minutes
 	go run ./tools/verdicts $(ARGS)
 
 gallery: ## run the published experiments, write docs/gallery.md and docs/gallery, end with the counts of the ledger (DIGITS=folder of the digits, ARGS="-help" for more), up to an hour; NAME="one two": only these, to runs/page.md

@@ -47,7 +47,7 @@ const (
 // random sign instead (Winkler et al. 2014, NeuroImage 92:381), which allows for groups of
 // different size and variance. Only there do weights w_i count: in sums, means and ranks.
 //
-// The constants are calibrated at 5 % only (docs/answer.md), so there is no p value.
+// The constants are calibrated at 5 % only (docs/evidence.md), so there is no p value.
 func (c Contenders) Knows(best int) bool { return c.shared(best) <= level }
 
 // shared is the share of permutations.

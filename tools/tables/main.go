@@ -1,7 +1,7 @@
 // Tables makes fifty tables as exports of other programs are, with known truth. It has init write a
 // study of each and runs it untouched. Then it compares the log loss of the answer, on rows that
 // the study never saw, with classifiers of scikit-learn and with the true probabilities. It writes
-// the section Tables with known truth of docs/own-data.md:
+// the section Tables with known truth of docs/evidence.md:
 //
 //	go run ./tools/tables
 package main
@@ -20,7 +20,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	page := flag.String("o", "docs/own-data.md", "the page whose last section is written anew; empty: only print it")
+	page := flag.String("o", "docs/evidence.md", "the page whose section Tables with known truth is written anew; empty: only print it")
 	rows := flag.Int("rows", 240, "rows of each table to learn from; 1000 more are predicted")
 	only := flag.String("only", "", "a regular expression of the names of tables: these alone, and nothing is written")
 	seed := flag.Uint64("seed", 1, "of all random numbers; the next one makes the tables again")
@@ -76,9 +76,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	before, _, found := bytes.Cut(text, []byte("\n"+heading))
+	before, rest, found := bytes.Cut(text, []byte("\n"+heading))
 	if !found {
 		log.Fatalf("%s has no section %s", *page, heading)
+	}
+	if next := bytes.Index(rest, []byte("\n## ")); next >= 0 {
+		section += string(rest[next:])
 	}
 	if err := os.WriteFile(*page, append(append(before, '\n'), section...), 0o666); err != nil {
 		log.Fatal(err)

@@ -66,7 +66,7 @@ known probabilities. Others are tables of science: separable classes, repeated s
 columns, or a label that another column looks like. `+"`init`"+` writes a study of each, which runs untouched. It takes
 the right label for %d and a wrong one for %d, and asks for %d; the last two were made again with `+"`--label`"+`.
 
-The log loss is that of 1000 further rows, predicted by the model file of the answer. The true probabilities are lower
+The log loss is of 1000 further rows, which the model file of the answer predicts. The true probabilities are lower
 by %.3f on average. `, len(all), seed, rows, labels["right"], labels["wrong"],
 		labels["asked"], gap)
 	peers := all[0].peers != nil
@@ -81,7 +81,7 @@ The last but one column is the best of the same four with the inputs that the st
 units, ranks and the rest. The answer is %s.
 
 With the next seed the answer is %s than the best of the four.
-Beside those with the inputs of `+"`init`"+` it is %s.
+Compared with the four that have the inputs of `+"`init`"+`, it is %s.
 
 %s%s`, beside(all, file), beside(all, same), beside(again, file), beside(again, same), several(all, "this seed"),
 			several(again, "the next one"))

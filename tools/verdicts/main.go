@@ -1,7 +1,7 @@
 // Verdicts measures how often the statements of reports on configurations are wrong: that the best
 // knows something about the labels, that it may be the best, and what its score is worth. Many
 // cheap models predict held-out cases of simulated data, for which the truth is known. It writes
-// the section Simulations of docs/answer.md:
+// the section Simulations of docs/evidence.md:
 //
 //	go run ./tools/verdicts
 package main
@@ -17,7 +17,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	page := flag.String("o", "docs/answer.md", "the page whose last section is written anew; empty: only print it")
+	page := flag.String("o", "docs/evidence.md", "the page whose section Simulations is written anew; empty: only print it")
 	sets := flag.Int("sets", 500, "data sets of every design without signal; those of power have two fifths, "+
 		"others a fifth")
 	only := flag.String("only", "", "skill | power | set | corrected: only this part, which is printed")
@@ -46,9 +46,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	before, _, found := bytes.Cut(text, []byte("\n## Simulations\n"))
+	before, rest, found := bytes.Cut(text, []byte("\n## Simulations\n"))
 	if !found {
 		log.Fatalf("%s has no section Simulations", *page)
+	}
+	if next := bytes.Index(rest, []byte("\n## ")); next >= 0 {
+		out.Write(rest[next:])
 	}
 	if err := os.WriteFile(*page, append(append(before, '\n'), out.Bytes()...), 0o666); err != nil {
 		log.Fatal(err)

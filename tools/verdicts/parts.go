@@ -303,9 +303,9 @@ which skill is found.
 	correctedText = `
 ### Corrected score
 
-Mean difference, in bits per case, of the score of the best from the score that it has on 1000
-fresh cases after a fit to all cases: of the raw score and of the corrected one. Beside them
-stands the mean standard error of the raw score.
+The best has another score on 1000 fresh cases, after a fit to all cases. The table has the mean
+differences from it, in bits per case: of the raw score and of the corrected one. It also has the
+mean standard error of the raw score.
 
 `
 )
