@@ -297,7 +297,7 @@ func summit(f func(u []float64) float64, d int) (top, sd float64) {
 }
 
 // A search that ends by regret is as near to the maximum as its bound on at least nine of ten
-// functions drawn from its prior, and it ends on most of them. The counts in docs/tuning.md are
+// functions drawn from its prior, and it ends on most of them. The counts in docs/evidence.md are
 // from -draws 200, in four dimensions from -draws 30, and in batches of four from -draws 100.
 func TestRegretIsBounded(t *testing.T) {
 	draws := cmp.Or(*draws, exhaustive.Of(3, 12))
