@@ -98,6 +98,25 @@ func TestTemperatureOfRightDecisions(t *testing.T) {
 	}
 }
 
+// At the best slope the objective changes by less than its rounding error. The fit ends there: 12
+// Newton steps from 0 are enough for 265 cases, and each asks for F at z and -z once a case.
+func TestSlopeEndsAtRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		const n = 265
+		x, is := make([]float64, n), make([]bool, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+			is[i] = r.Float64() < sigmoid(2*x[i])
+		}
+		calls := 0
+		fitSlope(func(z float64) (float64, float64) { calls++; return logistic(z) }, x, is, nil)
+		if evaluations := calls / (2 * n); evaluations > 13 {
+			t.Errorf("%d evaluations", evaluations)
+		}
+	}
+}
+
 // The gradient of Platt's objective is 0 at the learnt parameters, also for probabilities that are
 // all near 1. There the objective is 4.0 with a rounding error of 4e-16, and its second derivative
 // by a is 14. So a gradient below √(2 · 14 · 4e-16) = 1e-7 cannot be told from 0.

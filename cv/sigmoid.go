@@ -65,7 +65,7 @@ func fitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
 		}
 		next := p.at(at.a+step, 0)
 		for range 60 {
-			if next.l >= at.l {
+			if next.l >= at.l || step*at.ga < 1e-9*n { // the change of l is below rounding
 				break
 			}
 			step /= 2
