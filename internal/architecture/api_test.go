@@ -43,7 +43,7 @@ func TestAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Equal(t, "what packages export is not what docs/api.txt has on record. If the change is meant, record it with\n"+
-		"\tgo test ./internal/architecture -run API -update\nand tell of it in CHANGELOG.md, as docs/compatibility.md says", text, want)
+		"\tgo test ./internal/architecture -run API -update\nand tell of it in CHANGELOG.md, as docs/run-folder.md says", text, want)
 }
 
 // exported lists what a package exports: one identifier, field or method per line.

@@ -19,7 +19,6 @@ import (
 // bench is one run of the program.
 type bench struct {
 	page        bytes.Buffer
-	second      int      // offset in page of the second page
 	conclusions []string // the first lines of the page
 	dir         string   // folder of the files that pass between processes
 	train, test string   // the digits, if they are there
@@ -57,23 +56,14 @@ func (b *bench) conclude(section string, args ...any) {
 	b.conclusions = append(b.conclusions, text(section+", in short", args...))
 }
 
-// publish writes the page, and a second page with the sections from b.second on in the same folder.
-// With out "-" it writes all sections as one page to standard output.
+// publish writes the page, with out "-" to standard output.
 func (b *bench) publish(out string) error {
-	title := text("title", strings.Join(b.conclusions, "\n")) + "\n\n"
-	first, second := b.page.Bytes()[:b.second], b.page.Bytes()[b.second:]
+	page := text("title", strings.Join(b.conclusions, "\n")) + "\n\n" + strings.TrimRight(b.page.String(), "\n") + "\n"
 	if out == "-" {
-		_, err := os.Stdout.WriteString(title + b.page.String())
+		_, err := os.Stdout.WriteString(page)
 		return err
 	}
-	if len(second) > 0 {
-		first = fmt.Appendf(slices.Clip(first), "%s\n\n", text("second page"))
-		second = append([]byte(text("second title")+"\n\n"), second...)
-		if err := os.WriteFile(strings.TrimSuffix(out, ".md")+"-methods.md", second, 0o666); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(out, append([]byte(title), first...), 0o666)
+	return os.WriteFile(out, []byte(page), 0o666)
 }
 
 // span is the least and the greatest of some ratios.

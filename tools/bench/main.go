@@ -2,8 +2,8 @@
 
 // Bench compares gpc-tune with other programs in one run on one machine: OpenBLAS, scikit-learn and
 // GPBoost (peers.py), kernlab (peers.R), and the textbook's algorithms in numpy. It checks that the
-// results agree before it compares times, and writes the pages docs/performance.md and
-// docs/performance-methods.md. This prints one section alone:
+// results agree before it compares times, and writes the page docs/performance.md. This prints one
+// section alone:
 //
 //	go run ./tools/bench -only threads -o -
 //
@@ -76,10 +76,7 @@ const (
 	searchOnly  = "search"
 )
 
-// secondPage is the first section of the second page.
-const secondPage = "threads"
-
-// sections are in the order of the pages. A section whose data are missing says so and stops.
+// sections are in the order of the page. A section whose data are missing says so and stops.
 var sections = []struct {
 	name   string
 	always bool // unless others are asked for
@@ -127,9 +124,6 @@ func (b *bench) run(s settings) (err error) {
 	b.load(s.digits)
 	b.introduce()
 	for _, c := range sections {
-		if c.name == secondPage {
-			b.second = b.page.Len()
-		}
 		if s.only == "" && c.always || slices.Contains(strings.Split(s.only, ","), c.name) {
 			started := time.Now()
 			section = c.name

@@ -51,14 +51,6 @@ func write(name, cases string, rows []row) error {
 			errors.Value, r.result.Scores.N, loss.Value, r.seconds, humanize.IBytes(uint64(r.memory)))
 	}
 	fmt.Fprintf(&b, tail, tolerance, most)
-	for _, r := range rows {
-		if r.name == "" || r.points > 0 || r.result.Inducing == nil {
-			continue
-		}
-		for _, of := range r.result.Inducing.Tried {
-			fmt.Fprintf(&b, "| %s | %d | %.2f |\n", r.name, of.Points, float64(of.LogEvidence))
-		}
-	}
 	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
 	b.WriteString(beside + "\n" + ten + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
@@ -110,58 +102,55 @@ var ten string
 
 const head = `# Many cases
 
-The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000 cases every matrix is 0.8 GB, and
-Laplace's method or EP with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory. One
-option of the inference method asks for them:
+From about 4 000 cases on, use inducing inputs: one option of the inference method asks for m of them.
 
 ` + "```yaml" + `
 model: {kernel: se, likelihood: probit, inference: {laplace: {inducing: 500}}}
 ` + "```" + `
 
-[Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other methods and options.
-` + "`gpc-tune plan`" + ` says from how many cases on they take far less time than the exact covariance, and how much
-time and memory a run takes.
-They cost accuracy, and this page says how much. More inducing inputs are more accurate and slower: time grows as m².
+The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000 cases every matrix is 0.8 GB, and
+Laplace's method or EP with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory.
+They cost accuracy, and this page says how much.
+` + "`gpc-tune plan`" + ` says from how many cases on they take far less
+time than the exact covariance. [Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other
+methods and options.
 
 ## What they cost in accuracy
 
-Here they are beside the exact covariance on %d cases (%s, %d inputs, standardised). The model is Laplace's method
-with logit and one length scale, tuned by one climb of the log evidence from the start values. The log evidence is of
-all cases. The scores are of a fifth of them, held out and predicted by a model that was tuned on the others.
-The seconds are of both.
+The table compares them with the exact covariance on %d cases (%s, %d inputs, standardised). The
+model is Laplace's method with logit and one length scale, tuned by one climb of the log evidence from the start
+values. The log evidence is of all cases. The scores are of a fifth of them, held out and predicted by a model
+that was tuned on the others. The seconds are of both.
 
 ![log evidence and test information by the number of inducing inputs](%s)
 
 `
 
 const tail = `
-FITC changes the prior: its log evidence is that of another model, and may be above the exact one. VFE subtracts what
-the inducing inputs leave.
+FITC changes the prior: its log evidence belongs to another model, and may be above the exact one. VFE subtracts
+what the inducing inputs leave.
 
-*Unexplained* is the share of the prior variance of the cases that the inducing inputs leave. With few inducing inputs
-the evidence prefers kernels that are smooth enough for these.
+*Unexplained* is the share of the prior variance of the cases that the inducing inputs leave. With few inducing
+inputs the evidence prefers kernels that are smooth enough for these.
 
-*Found* is a number that a tolerance asks for. It was doubled until that changed the log evidence by no more than %v
-nats a case, or until it was the largest allowed, %d. That is what inducing: auto does with up to 2000. The seconds
-include the search. These numbers were tried, each by a climb of at most 20 evaluations:
+*Found* is a number that a tolerance asks for. It was doubled until that changed the log evidence by no more
+than %v nats a case, or until it was the largest allowed, %d. ` + "`inducing: auto`" + ` does this with up to 2000.
+The seconds include the search.
 
-| correction | inducing inputs | log evidence |
-| --- | --: | --: |
 `
 
-const origin = `
-Run on %s with ` + "`go run ./tools/large`" + `, whose comment says more; %s, %d threads.
+const origin = `Run on %s with ` + "`go run ./tools/large`" + `, whose comment says more; %s, %d threads.
 
 `
 
 const road = `
 ## What is not here
 
-*Mini-batches.* The variational bound is a sum over cases, so that some of them at a time give an unbiased estimate of
-its gradient (Hensman, Fusi & Lawrence 2013). It would be a criterion of its own beside log_evidence, whose parameters
-include the Gaussian of the inducing variables. It needs an optimiser for noisy gradients beside the present ones.
+*Mini-batches.* The variational bound is a sum over cases, so that some of them at a time give an unbiased
+estimate of its gradient (Hensman, Fusi & Lawrence 2013). It would be a criterion of its own, whose parameters
+include the Gaussian of the inducing variables, with an optimiser for noisy gradients.
 
-*Graphics cards.* Nearly all time is in products of m × n and m × m matrices, and all of these go through the package
-internal/linalg. A card would be another implementation of that package. Whether single precision is enough would be
-for the checks in approx/approxtest to say.
+*Graphics cards.* Nearly all time is in products of m × n and m × m matrices, which all go through the package
+internal/linalg. A card would be another implementation of that package. What [32-bit
+numbers](internals.md#a-covariance-matrix-of-32-bit-numbers) would cost was measured.
 `
