@@ -20,7 +20,8 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	page := flag.String("o", "docs/evidence.md", "the page whose section Tables with known truth is written anew; empty: only print it")
+	page := flag.String("o", "docs/evidence.md", "the page whose section Tables with known truth is written anew; "+
+		"empty: only print it")
 	rows := flag.Int("rows", 240, "rows of each table to learn from; 1000 more are predicted")
 	only := flag.String("only", "", "a regular expression of the names of tables: these alone, and nothing is written")
 	seed := flag.Uint64("seed", 1, "of all random numbers; the next one makes the tables again")

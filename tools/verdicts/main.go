@@ -17,7 +17,8 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	page := flag.String("o", "docs/evidence.md", "the page whose section Simulations is written anew; empty: only print it")
+	page := flag.String("o", "docs/evidence.md", "the page whose section Simulations is written anew; "+
+		"empty: only print it")
 	sets := flag.Int("sets", 500, "data sets of every design without signal; those of power have two fifths, "+
 		"others a fifth")
 	only := flag.String("only", "", "skill | power | set | corrected: only this part, which is printed")
