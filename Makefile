@@ -1,4 +1,4 @@
-.PHONY: help lines test test-all fuzz test-damages test-browser test-digits mutants lint bench bench-peers tables verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
+.PHONY: help lines test test-all fuzz test-damages test-browser test-digits test-python mutants lint bench bench-peers tables verdicts gallery gallery-full test-slurm test-kubernetes build release notice test-arm64 vulnerabilities
 
 BROWSER ?= $(firstword $(foreach b,chromium chromium-browser google-chrome-stable google-chrome,$(shell command -v $(b))))
 CONTROLPLANE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpc-tune/controlplane-1.34.4
@@ -23,6 +23,13 @@ PACKAGES ?= ./...
 
 test-all: ## all tests with all cases of the large ones, of which make test tries a part (PACKAGES="./approx ./search"), minutes
 	GPC_TUNE_TEST_ALL=1 go test -timeout 1h $(PACKAGES)
+
+PYTHON ?= python3
+
+test-python: ## the package for Python, with numpy, scikit-learn, pandas and pytest of the system (PYTHON=program, ARGS="-k name")
+	@bin=$$(mktemp -d) && trap 'rm -r "$$bin"' EXIT && CGO_ENABLED=0 go build -o "$$bin/gpc-tune" ./cmd/gpc-tune && \
+		GPC_TUNE_PROGRAM="$$bin/gpc-tune" PYTHONPATH=clients/python PYTHONDONTWRITEBYTECODE=1 \
+		$(PYTHON) -m pytest -q -p no:cacheprovider clients/python/tests $(ARGS)
 
 lines: ## lines of Go: the product, tools, conformance kits with what tests share, and tests
 	@git ls-files -z '*.go' | xargs -0 wc -l | awk '$$2 == "total" {next} \

@@ -61,7 +61,7 @@ func commands(signals *interrupts) []*cobra.Command {
 		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
 		explainCommand(), dataCommand(), doctorCommand(),
-		manCommand(), versionCommand(),
+		manCommand(), versionCommand(), pipeCommand(signals),
 	}, controlCommands()...)
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"runtime"
@@ -83,6 +84,11 @@ func LoadClassifier(name string) (*Classifier, error) {
 		return nil, fmt.Errorf("%w: %w; write one with gpc-tune fit or experiments.Fit", spec.ErrInvalid, err)
 	}
 	defer text.Close()
+	return ReadClassifier(text, name)
+}
+
+// ReadClassifier is LoadClassifier for the content of a model file of this name.
+func ReadClassifier(text io.Reader, name string) (*Classifier, error) {
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	f, err := modelfile.Read(text)

@@ -101,6 +101,18 @@ const streamed = 4096
 // name is -, it reads the cases from in. The result has no rows.
 func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o spec.Deciding, w io.Writer) (*Predicted,
 	error) {
+	begun := false
+	return c.Each(ctx, name, in, o, func(t *Predicted) (err error) {
+		if !begun {
+			begun, err = true, writeCells(w, [][]any{texts(t.Columns)})
+		}
+		return errors.Join(err, writeCells(w, t.Rows))
+	})
+}
+
+// Each predicts like Stream, and passes the parts on in their order.
+func (c *Classifier) Each(ctx context.Context, name string, in io.Reader, o spec.Deciding,
+	each func(*Predicted) error) (*Predicted, error) {
 	c, err := c.Deciding(o)
 	if err != nil {
 		return nil, err
@@ -119,12 +131,11 @@ func (c *Classifier) Stream(ctx context.Context, name string, in io.Reader, o sp
 		}
 		if all.Columns == nil {
 			all.Columns = t.Columns
-			err = writeCells(w, [][]any{texts(t.Columns)})
 		} else if !slices.Equal(all.Columns, t.Columns) {
 			panic("predict: parts of one file with other columns")
 		}
 		all.Labelled += t.Labelled
-		return errors.Join(err, writeCells(w, t.Rows))
+		return each(t)
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -1,0 +1,90 @@
+"""What the estimators take from scikit-learn, and what stands in for it where it is not installed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import DataConversionWarning, NotFittedError
+except ImportError:
+
+    class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
+        """An estimator is used before fit."""
+
+    class DataConversionWarning(UserWarning):  # type: ignore[no-redef]
+        """Labels had to be made one-dimensional."""
+
+    class BaseEstimator:  # type: ignore[no-redef]
+        """Parameters are the arguments of __init__, kept under their names."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """The parameters by their names."""
+            return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+        def set_params(self, **params: Any) -> "BaseEstimator":
+            """Sets parameters by their names, and returns self."""
+            known = self.get_params()
+            for name, value in params.items():
+                if name not in known:
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: "
+                                     f"{sorted(known)}.")
+                setattr(self, name, value)
+            return self
+
+        def __repr__(self) -> str:
+            default = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+            said = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v != default[k])
+            return f"{type(self).__name__}({said})"
+
+    class ClassifierMixin:  # type: ignore[no-redef]
+        """A classifier is scored by its accuracy."""
+
+        _estimator_type = "classifier"
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            """The share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
+            right = self.predict(X) == np.asarray(y)  # type: ignore[attr-defined]
+            return float(np.average(right, weights=sample_weight))
+
+
+def labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the index of the class of each case; y is (n,) or (n, 1)."""
+    import warnings
+    if y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=4)
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if y.dtype.kind == "O":
+        if any(v is None or v != v for v in y.tolist()):
+            raise ValueError("Input y contains NaN, a label that is missing; leave these cases out.")
+        if len({isinstance(v, str) for v in y.tolist()}) > 1:
+            raise ValueError("Unknown label type: the labels are partly texts and partly numbers")
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity.")
+        if (y != np.floor(y)).any():
+            raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has numbers with "
+                             "fractions.")
+    return np.unique(y, return_inverse=True)
+
+
+def weights(sample_weight: Any, n: int) -> np.ndarray:
+    """The weight of each case, (n,): 1 where nothing else is said."""
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    w = np.full(n, float(w)) if w.ndim == 0 else w
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
+    if not (np.isfinite(w).all() and (w >= 0).all()):
+        raise ValueError("sample_weight must be finite numbers of 0 or more")
+    return w

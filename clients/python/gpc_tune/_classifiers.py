@@ -1,0 +1,371 @@
+"""The classifiers, with the conventions of scikit-learn."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import warnings
+from typing import Any, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _table
+from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
+from ._process import Model, Process, working
+
+CHUNK = 1 << 25  # bytes of a table that are predicted at a time
+
+Part = Union[str, Mapping[str, Any], Sequence[Any], None]
+
+
+class _Classifier(ClassifierMixin, BaseEstimator):
+    """What both classifiers share: the table of the training cases, and predictions."""
+
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _sorted = False  # the order of the cases is made independent of the table's
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_Classifier":
+        """Fits to the rows of X.
+
+        Parameters
+        ----------
+        X : array or pandas frame, (n, d)
+            Inputs. Columns of a frame keep their types: categories are compared by name, ordered
+            ones by rank, dates become days, month, weekday and hour, and missing values are
+            replaced by the median.
+        y : array or series, (n,)
+            Labels: texts, whole numbers or truth values.
+        sample_weight : array, (n,), optional
+            How many cases each row counts as, 0 or more.
+        """
+        names, columns, n = _table.columns_of(X)
+        classes, coded = labels(y)
+        if len(coded) != n:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(coded)}]")
+        weight = weights(sample_weight, n)
+        kept = weight > 0
+        if len(np.unique(coded[kept])) < 2:
+            raise ValueError(f"This classifier needs samples of at least 2 classes in the data, but the data contains "
+                             f"only one class (n_samples = {n})")
+        label = str(getattr(y, "name", None) or "label").strip() or "label"
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif names is not None and any(isinstance(name, str) for name in names):
+            raise TypeError("Feature names are only supported if all input features have string names, but your input "
+                            f"has {sorted({type(v).__name__ for v in names})} as feature name / column name types.")
+        self.classes_, self.n_features_in_ = classes, len(columns)
+        self._inputs = _table.learn(names, columns, [label, "sample weight"])
+        self._names = _names(classes)
+        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
+        rows = np.flatnonzero(kept)
+        if self._sorted:
+            rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
+        table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
+        table.append([self._names[k].encode() for k in coded[rows]])
+        header = [i.name for i in self._inputs] + [label]
+        data: dict[str, Any] = {"train": "train.parquet", "label": label, "missing": "median",
+                                "categorical": "one_hot"}
+        if len(set(weight[kept].tolist())) > 1 or weight[kept][0] != 1:
+            header.append("sample weight")
+            table.append(weight[rows])
+            data["weights"] = "sample weight"
+        for key, value in (("columns", {i.name: i.meaning for i in self._inputs if i.meaning}),
+                           ("categories", [i.name for i in self._inputs if i.kind == "text"]),
+                           ("order", self._names if len(classes) > 2 else None),
+                           ("positive", self._names[1] if len(classes) == 2 else None)):
+            if value and not (key == "order" and len(set(coded[kept].tolist())) < len(classes)):
+                data[key] = value
+        with working() as process:
+            process.ask("write", _table.parquet(header, table, len(rows)), name="train.parquet")
+            self._tune(process, data)
+            self._model = Model(process.ask("read", name="model.json")[1], process)
+        return self
+
+    def _tune(self, process: Process, data: dict[str, Any]) -> None:
+        """Makes model.json of train.parquet."""
+        raise NotImplementedError
+
+    def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        if not hasattr(self, "_model"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                                 "arguments before using this estimator.")
+        names, columns, n = _table.columns_of(X)
+        self._compare(names, len(columns))
+        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
+        header = [i.name for i in self._inputs]
+        size = sum(v.nbytes if isinstance(v, np.ndarray) else 4 * n + sum(map(len, v)) for v in table)
+        rows = max(1, n * CHUNK // max(size, 1))
+        proba, decisions = np.zeros((n, len(self.classes_))), np.empty(n, dtype=int)
+        for at in range(0, n, rows):
+            part = [v[at:at + rows] for v in table]
+            of, classes, out = self._model.predict(_table.parquet(header, part, len(part[0])))
+            index = np.array([self._names.index(c) for c in classes] + [-1])
+            for k, name in enumerate(classes):
+                proba[at:at + rows, index[k]] = out[:, of.index(f"p[{name}]")]
+            decisions[at:at + rows] = index[out[:, of.index("decision")].astype(int)]
+        return proba, decisions
+
+    def _compare(self, names: Optional[list[Any]], d: int) -> None:
+        """Raises or warns if names or number of columns are not those of the training table."""
+        kind, fitted = type(self).__name__, getattr(self, "feature_names_in_", None)
+        if names is not None and not all(isinstance(name, str) for name in names):
+            names = None
+        if fitted is None and names is not None:
+            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+        elif fitted is not None and names is None:
+            warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names",
+                          stacklevel=4)
+        elif fitted is not None and names != fitted.tolist():
+            text = "The feature names should match those that were passed during fit.\n"
+            unseen, missing = sorted(set(names or ()) - set(fitted)), sorted(set(fitted) - set(names or ()))
+            for what, which in (("Feature names unseen at fit time", unseen),
+                                ("Feature names seen at fit time, yet now missing", missing)):
+                if which:
+                    text += what + ":\n" + "".join(f"- {name}\n" for name in which[:5]) + "- ...\n" * (len(which) > 5)
+            if not unseen and not missing:
+                text += "Feature names must be in the same order as they were in fit.\n"
+            raise ValueError(text)
+        if d != self.n_features_in_:
+            raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The classes, (n,), that are decided for the rows of X, (n, d)."""
+        decisions = self._predictions(X)[1]
+        if (decisions < 0).any():
+            raise ValueError("the costs of the study reject some of these cases, which have no class")
+        return self.classes_[decisions]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probabilities, (n, classes), of classes_ for the rows of X, (n, d)."""
+        return self._predictions(X)[0]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithms of the probabilities, (n, classes)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @property
+    def log_evidence_(self) -> float:
+        """The log evidence of the fitted model, in nats; NaN where its method has none."""
+        return float(self._fitted("log_evidence"))
+
+    @property
+    def hyperparameters_(self) -> dict[str, float]:
+        """The hyperparameters by name, on the scale of the model file, as in log_amplitude."""
+        return self._fitted("theta")
+
+    def _fitted(self, field: str) -> Any:
+        if not hasattr(self, "_model"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+        return self._model.field(field)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the model file, which gpc-tune predict and serve-model read. It has training cases."""
+        self._fitted("schema")
+        with open(path, "wb") as file:
+            file.write(self._model.file)
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"allow_nan": True}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _names(classes: np.ndarray) -> list[str]:
+    """The classes as texts of the program, which has marks of missing labels, and trims and joins numbers."""
+    names = [_table.text_of(c).decode() for c in classes.tolist()]
+    plain = all(re.fullmatch(r"-?(0|[1-9]\d{0,14})|[^\W\d]\w*([ _-]\w+)*", name) for name in names)
+    if plain and len({name.lower() for name in names}) == len(names):
+        return names
+    return [f"class {k}" for k in range(len(names))]
+
+
+def _yaml(part: Part) -> str:
+    """A part of a study: a text of YAML as it is, such as se or {se: {ard: true}}, and else its JSON."""
+    return part if isinstance(part, str) else json.dumps(part)
+
+
+class GaussianProcessClassifier(_Classifier):
+    """A Gaussian-process classifier, whose hyperparameters maximise the log evidence.
+
+    Inputs are standardised. ``gpc-tune explain NAME`` explains each name.
+
+    Parameters
+    ----------
+    kernel : text or mapping
+        Covariance function: a name of ``gpc-tune list kernels``, or as in a study,
+        ``{"se": {"ard": True}}`` or ``"{sum: [se, noise]}"``.
+    inference : text or mapping
+        Method that approximates the posterior and predicts: ep, laplace, variational and others,
+        ``{"ep": {"inducing": 200}}`` for thousands of cases, or a comparator.
+    likelihood : text or mapping, optional
+        By default probit for two classes, and softmax for more.
+    mean : text or mapping
+        Prior mean of the latent function.
+    classes : text
+        With more than two classes joint, or one_vs_rest.
+    preprocess : text
+        standardize, none, power or whiten.
+    tune : text or mapping, optional
+        How hyperparameters are chosen. By default by BFGS on the log evidence of Laplace's method
+        if ep predicts, which is faster, and else of the method itself. "none" keeps initial values.
+    random_state : int, optional
+        Seed of all random numbers.
+    verbose : bool
+        Shows progress on standard error.
+
+    Attributes
+    ----------
+    classes_ : array, (classes,)
+    n_features_in_ : int
+    feature_names_in_ : array, (d,), of a frame whose columns have texts as names
+    log_evidence_ : float, in nats
+    hyperparameters_ : dict
+    """
+
+    _sorted = True
+
+    def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
+                 classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
+                 random_state: Optional[int] = None, verbose: bool = False):
+        self.kernel = kernel
+        self.inference = inference
+        self.likelihood = likelihood
+        self.mean = mean
+        self.classes = classes
+        self.preprocess = preprocess
+        self.tune = tune
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _tune(self, process: Process, data: dict[str, Any]) -> None:
+        likelihood = self.likelihood
+        many = len(self.classes_) > 2
+        if likelihood is None:
+            likelihood = "softmax" if many and self.classes == "joint" else "probit"
+        model = {"kernel": self.kernel, "mean": self.mean, "likelihood": likelihood, "inference": self.inference}
+        if many:
+            model["classes"] = self.classes
+        tune = self.tune
+        if tune is None:
+            tune = {"method": "bfgs"}
+            if self.inference == "ep" and likelihood in ("probit", "softmax"):
+                tune["inference"] = "laplace"
+        study = [f"seed: {_seed(self.random_state)}", f"data: {json.dumps({**data, 'preprocess': self.preprocess})}",
+                 "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()), f"tune: {_yaml(tune)}"]
+        process.ask("write", "\n".join(study).encode(), name="model.yaml")
+        process.command("fit", "model.yaml", "-m", "model.json", verbose=self.verbose)
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(1 << 31))
+    return int(random_state)
+
+
+class Report:
+    """The report of a run: a page in a notebook, and text where it is printed."""
+
+    def __init__(self, text: str, page: str):
+        self.text = text
+        self.page = page
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.page)}" style="width: 100%; height: 40em; border: 0" '
+                'title="report"></iframe>')
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the page as an HTML file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page)
+
+
+class TunedClassifier(_Classifier):
+    """The best of several models, compared by cross-validation and fitted to all cases.
+
+    Parameters
+    ----------
+    study : path, text of YAML or mapping, optional
+        A study, whose section data is replaced by the table of fit; by default the one that
+        ``gpc-tune init`` writes for this table.
+    time : text
+        The time that the study of ``gpc-tune init`` may take: 30s, 2m, 4h or overnight.
+    random_state : int, optional
+        Seed of all random numbers, by default of the study.
+    verbose : bool
+        Shows progress on standard error.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_
+        As of GaussianProcessClassifier.
+    answer_ : dict
+        Which configuration is best and by how much, as "answer" in results.json.
+    report_ : Report
+        The report of the run, which a notebook shows as a page.
+    study_ : text
+        The study that has run.
+    """
+
+    answer_: dict[str, Any]
+    report_: Report
+    study_: str
+
+    def __init__(self, study: Any = None, *, time: str = "2m", random_state: Optional[int] = None,
+                 verbose: bool = True):
+        self.study = study
+        self.time = time
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _tune(self, process: Process, data: dict[str, Any]) -> None:
+        settings = [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
+        if self.study is None:
+            process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time",
+                            self.time)
+            for key in ("weights", "categories", "order", "positive"):
+                if key in data:
+                    settings += ["--set", f"data.{key}={json.dumps(data[key])}"]
+            for name, meaning in data.get("columns", {}).items():
+                if "ordered" in meaning:
+                    settings += ["--set", f"data.columns.{name}={json.dumps(meaning)}"]
+            self.study_ = process.ask("read", name="study.yaml")[1].decode()
+        else:
+            self.study_ = _with_data(self.study, data)
+            process.ask("write", self.study_.encode(), name="study.yaml")
+        text = process.command("run", "study.yaml", "-o", "run", "--set", "report.formats=[html]", *settings,
+                               verbose=self.verbose)
+        process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", "--set",
+                        "report.formats=[html]", *settings, warn=False)
+        self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
+        self.answer_ = json.loads(process.ask("read", name="run/results.json")[1]).get("answer", {})
+
+
+def _with_data(study: Any, data: dict[str, Any]) -> str:
+    """A study with this section data in place of its own."""
+    data = {"preprocess": "standardize", **data}
+    if isinstance(study, Mapping):
+        return json.dumps({**study, "data": data})
+    text = os.fspath(study)
+    if "\n" not in text:
+        with open(text, encoding="utf-8") as file:
+            text = file.read()
+    return re.sub(r"(?m)^data:.*\n?(?:(?:[ \t\-}\]#].*)?(?:\n|\Z))*?(?=^\w|\Z)", "", text).rstrip() + \
+        f"\ndata: {json.dumps(data)}\n"

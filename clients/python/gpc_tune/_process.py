@@ -1,0 +1,290 @@
+"""The program: where it is, one process of it, and the errors that it reports."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import warnings
+import weakref
+from typing import Any, Callable, Iterator, Optional
+
+import numpy as np
+
+INVALID = (2, 3)  # exit codes of mistakes on the command line, in files and in data
+
+
+class GpcTuneError(RuntimeError):
+    """What the program reported. ``code`` is its exit code, or None if it was killed."""
+
+    def __init__(self, text: str, code: Optional[int] = None):
+        super().__init__(text)
+        self.code = code
+
+    def __reduce__(self):
+        return type(self), (str(self), self.code)
+
+
+class InvalidError(GpcTuneError, ValueError):
+    """A mistake in data, parameters or a study; the text says where, and what to do."""
+
+
+class GpcTuneWarning(UserWarning):
+    """A warning of the program about the data or a fit."""
+
+
+def program() -> str:
+    """The path of the program: of the variable GPC_TUNE_PROGRAM, in the wheel, or on the PATH."""
+    name = "gpc-tune.exe" if os.name == "nt" else "gpc-tune"
+    inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
+    found = os.environ.get("GPC_TUNE_PROGRAM") or (inside if os.path.exists(inside) else shutil.which(name))
+    if not found:
+        raise GpcTuneError("the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on "
+                           "the PATH, or name its file in the variable GPC_TUNE_PROGRAM")
+    return found
+
+
+class Process:
+    """One process of ``gpc-tune pipe``, which ends with this object, or with this interpreter.
+
+    The process has a session of its own, so that Ctrl-C reaches only Python. Its files are in a
+    folder that it removes when its standard input ends, and that is removed here if it was killed.
+    """
+
+    def __init__(self) -> None:
+        apart: dict[str, Any] = {"start_new_session": True}
+        if os.name == "nt":
+            apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
+        self.lock = threading.RLock()
+        self.busy = False  # a command runs, which may take long
+        self.loaded: set[str] = set()
+        self.models = 0  # how many predict with it
+        self._child = subprocess.Popen([program(), "pipe"], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, **apart)
+        self._folder: list[str] = []
+        self.close = weakref.finalize(self, _end, self._child, self._folder)
+        _processes.add(self)
+        self._from = open(self._child.stdout.fileno(), "rb", buffering=1 << 16, closefd=False)  # type: ignore
+        self._folder.append(self._answer()["text"])
+
+    @property
+    def alive(self) -> bool:
+        return self.close.alive and self._child.poll() is None
+
+    def ask(self, do: str, body: bytes = b"", said: Optional[Callable[[str], None]] = None,
+            **fields: Any) -> tuple[dict[str, Any], bytes]:
+        """Sends a request, and returns its response with the bytes that follow it.
+
+        said is called with every message of a command. After an exception, such as the
+        KeyboardInterrupt of Ctrl-C, the process is at an end, because a response would be left.
+        """
+        with self.lock:
+            try:
+                head = json.dumps({"do": do, "bytes": len(body), **fields}).encode() + b"\n"
+                for text in (head + body,) if len(body) < 1 << 16 else (head, body):
+                    rest = memoryview(text)
+                    while rest:
+                        rest = rest[self._child.stdin.write(rest):]  # type: ignore[union-attr]
+                while True:
+                    response = self._answer()
+                    out = self._from.read(response.get("bytes", 0))
+                    if len(out) < response.get("bytes", 0):
+                        raise self._ended(b"")
+                    if not ("text" in response and len(response) == 1 and do == "run"):
+                        break
+                    if said:
+                        said(response["text"])
+            except (BrokenPipeError, ConnectionError):
+                raise self._ended(b"") from None
+            except BaseException:
+                self._child.kill()
+                self.close()
+                raise
+        if "error" in response:
+            raise error(response["error"], response.get("code"))
+        return response, out
+
+    def _answer(self) -> dict[str, Any]:
+        line = self._from.readline()
+        try:
+            return json.loads(line)
+        except ValueError:  # the process has crashed, and this is its last message
+            raise self._ended(line) from None
+
+    def _ended(self, line: bytes) -> GpcTuneError:
+        text = (line + self._from.read()).decode(errors="replace").strip()
+        self.close()
+        code = self._child.returncode
+        return GpcTuneError(text or f"the program was ended ({code})", code if code and code > 0 else None)
+
+    def command(self, *args: str, verbose: bool = False, warn: bool = True) -> str:
+        """Runs a command in the folder of the process, and returns its standard output.
+
+        Progress goes to standard error if verbose; with warn, warnings become Python warnings.
+        """
+        text: list[str] = []
+
+        def said(message: str) -> None:
+            text.append(message)
+            for line in message.splitlines() if verbose else ():
+                if not line.startswith(("warning: ", "gpc-tune: ", "results: ")):
+                    print(line, file=sys.stderr, flush=True)
+
+        self.busy = True
+        try:
+            response, out = self.ask("run", args=args, said=said)
+        finally:
+            self.busy = False
+        before, mistake, message = "".join(text).rpartition("gpc-tune: ")
+        found = [line for line in (before if mistake else message).splitlines() if line.startswith("warning: ")]
+        if response["code"] != 0:
+            raise error("\n".join([message.strip(), *found]), response["code"])
+        for line in found if warn else ():
+            warnings.warn(line[len("warning: "):], GpcTuneWarning, stacklevel=5)
+        return out.decode()
+
+    def forget(self) -> None:
+        """Closes what a fork of this interpreter has inherited; the process belongs to its parent."""
+        self.close.detach()
+        for end in (self._child.stdin, self._child.stdout):
+            with contextlib.suppress(OSError):
+                end.close()  # type: ignore[union-attr]
+        self._child.returncode = 0
+
+
+def error(text: str, code: Optional[int]) -> GpcTuneError:
+    """The exception of a message of the program."""
+    return (InvalidError if code in INVALID else GpcTuneError)(text, code)
+
+
+def _end(child: subprocess.Popen, folder: list[str]) -> None:
+    """Ends a process: it removes its folder once its standard input is closed."""
+    child.stdin.close()  # type: ignore[union-attr]
+    try:
+        child.wait(5)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    child.stdout.close()  # type: ignore[union-attr]
+    for name in folder:  # it is there only if the process was killed
+        shutil.rmtree(name, ignore_errors=True)
+
+
+_processes: "weakref.WeakSet[Process]" = weakref.WeakSet()
+_resident: Callable[[], Optional[Process]] = lambda: None
+_choosing = threading.RLock()
+
+
+def _forked() -> None:
+    global _resident, _choosing
+    _resident, _choosing = (lambda: None), threading.RLock()
+    for process in list(_processes):
+        process.forget()
+    _processes.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def resident(idle: bool = False) -> Process:
+    """The process of this interpreter, or a new one if it runs a command or, with idle, anything.
+
+    It ends when nobody refers to it any more.
+    """
+    global _resident
+    with _choosing:
+        process = _resident()
+        free = process is not None and process.alive and not process.busy
+        if free and idle:
+            assert process is not None
+            free = process.lock.acquire(blocking=False)
+            if free:
+                process.lock.release()
+        if not free:
+            process = Process()
+            _resident = weakref.ref(process)
+        assert process is not None
+        if idle:
+            process.busy = True
+        return process
+
+
+@contextlib.contextmanager
+def working() -> Iterator[Process]:
+    """A process without other work, whose folder is empty before and after."""
+    process = resident(idle=True)
+    try:
+        process.ask("clear")
+        yield process
+    finally:
+        process.busy = False
+        if not process.models:  # after an exception, whose traceback may keep the process alive
+            process.close()
+        elif process.alive:
+            process.ask("clear")
+
+
+def _leave(process: Process) -> None:
+    """Ends a process with the last of its models, whatever else refers to it, such as a traceback."""
+    process.models -= 1
+    if not process.models and not process.busy:
+        process.close()
+
+
+class Model:
+    """A model file, and the process that predicts with it. Pickles hold the file's bytes alone."""
+
+    def __init__(self, file: bytes, process: Optional[Process] = None):
+        self.file = file
+        self.name = hashlib.sha256(file).hexdigest()
+        self._process: Optional[Process] = None
+        if process is not None:
+            self._keep(process)
+
+    def _keep(self, process: Process) -> Process:
+        """Keeps a process alive until this model is gone."""
+        process.models += 1
+        weakref.finalize(self, _leave, process).atexit = False
+        self._process = process
+        return process
+
+    def __reduce__(self):
+        return Model, (self.file,)
+
+    def field(self, name: str) -> Any:
+        """A field of the file, which has each on a line."""
+        start = b'"' + name.encode() + b'": '
+        for line in self.file.splitlines():
+            if line.startswith(start):
+                return json.loads(line[len(start):].rstrip(b","))
+        return None
+
+    def predict(self, table: bytes) -> tuple[list[str], list[str], np.ndarray]:
+        """The names of the columns, the classes, and the numbers of predictions, (n, columns)."""
+        for _ in range(3):
+            process = self._process
+            if process is None or not process.alive or process.busy:
+                process = self._keep(resident())
+            with process.lock:
+                if self.name not in process.loaded:
+                    process.ask("load", self.file, name=self.name)
+                    process.loaded.add(self.name)
+                try:
+                    response, out = process.ask("predict", table, name=self.name)
+                    break
+                except InvalidError as wrong:
+                    process.loaded.discard(self.name)
+                    if not str(wrong).startswith("no model "):
+                        raise
+        for text in filter(None, response.get("text", "").split("\n")):
+            if text.startswith("values of ") and " stands in for each" in text:
+                continue  # missing values are allowed
+            warnings.warn(text, GpcTuneWarning, stacklevel=5)
+        columns = response["columns"]
+        return columns, response.get("classes", []), np.frombuffer(out, "<f8").reshape(-1, len(columns))

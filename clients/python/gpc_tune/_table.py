@@ -1,0 +1,243 @@
+"""Tables as the program reads them: NumPy arrays and pandas frames, without rounding, as Parquet."""
+
+from __future__ import annotations
+
+import functools
+import struct
+import sys
+from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+Values = Union[np.ndarray, "list[bytes]"]  # float64 with NaN for missing, or texts with b"" for missing
+
+MISSING = {"", "na", "nan", "?"}  # texts that would be read as missing
+
+
+class Column(NamedTuple):
+    """An input: its name in the program, the kind of its values, and what it means to the program."""
+
+    name: str
+    kind: str  # number, text, ordered or date
+    meaning: Optional[dict[str, Any]] = None
+
+
+def text_of(value: Any) -> bytes:
+    """A category as a text that is no number to clean up and no mark of a missing value."""
+    if value is None or value != value:
+        return b""
+    if isinstance(value, (float, np.floating)) and value == int(value):
+        value = int(value)
+    text = str(value)
+    if text != text.strip() or text.lower() in MISSING or not text.isprintable():
+        text = "=" + repr(text)
+    return text.encode()
+
+
+def numbers(values: Any) -> np.ndarray:
+    """Values as float64, where None and missing values of pandas are NaN; TypeError or ValueError otherwise."""
+    if hasattr(values, "to_numpy"):
+        if getattr(values.dtype, "kind", "") == "m":
+            return np.where(values.isna(), np.nan, values.dt.total_seconds())
+        values = values.to_numpy(dtype=float, na_value=np.nan)
+    values = np.asarray(values)
+    if values.dtype.kind == "m":
+        return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    if values.dtype.kind == "M":
+        raise TypeError("dates are no numbers")
+    return values.astype(np.float64)
+
+
+def dates(values: Any) -> list[bytes]:
+    """Dates and times by their own clocks, to the microsecond."""
+    if getattr(values.dtype, "tz", None) is not None:
+        values = values.dt.tz_localize(None)
+    moments = np.asarray(values, dtype="datetime64[us]")
+    whole = moments.astype("datetime64[s]")
+    texts = np.datetime_as_string(whole if (whole == moments)[~np.isnat(moments)].all() else moments)
+    return [b"" if t == "NaT" else t.replace("T", " ").encode() for t in texts.tolist()]
+
+
+def kind_of(values: Any) -> str:
+    """The kind of a column with these values."""
+    dtype = values.dtype
+    if hasattr(dtype, "categories"):
+        return "ordered" if dtype.ordered else "text"
+    if dtype.kind == "M":
+        return "date"
+    if dtype.kind != "O":
+        return "text" if dtype.kind in "US" else "number"
+    kinds = set()
+    for value in values:
+        if value is None or value is getattr(_pandas(), "NA", None) or isinstance(value, float):
+            continue
+        if not isinstance(value, (str, bool, int, np.number, np.bool_)) and not hasattr(value, "__float__"):
+            if hasattr(value, "isoformat"):
+                kinds.add("date")
+                continue
+            raise TypeError(f"the values of an input must be numbers, texts or dates: argument must be a string or a "
+                            f"number, not {type(value).__name__!r}")
+        kinds.add("text" if isinstance(value, str) else "number")
+    return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
+
+
+def _pandas() -> Any:
+    return sys.modules.get("pandas")
+
+
+def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
+    """The names of the columns, None for those of an array, the columns, and the number of rows."""
+    if hasattr(X, "toarray"):
+        raise TypeError("Sparse data was passed; dense data is required. Use X.toarray()")
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        names = list(X.columns)
+        columns, n = [X.iloc[:, j] for j in range(X.shape[1])], len(X)
+        for c in columns:
+            if getattr(c.dtype, "kind", "") == "c":
+                raise ValueError("Complex data not supported")
+        shape: tuple[int, ...] = X.shape
+    else:
+        names, X = None, np.asarray(X)
+        shape = X.shape
+        if X.dtype.kind == "c":
+            raise ValueError(f"Complex data not supported\n{X}\n")
+        if X.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: array={X}.\nReshape your data either "
+                             "using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
+                             "if it contains a single sample.")
+        if X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
+            X = X.astype(object)
+            for j in range(X.shape[1]):
+                try:
+                    X[:, j] = X[:, j].astype(float)
+                except ValueError:
+                    pass
+        columns, n = list(X.T), X.shape[0]
+    for axis, what in enumerate(("sample", "feature")):
+        if shape[axis] == 0:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+    return names, columns, n
+
+
+def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[str]) -> list[Column]:
+    """The inputs that the columns of a training table are, with names that differ from each other."""
+    used, out = set(taken), []
+    for j, values in enumerate(columns):
+        name = str(names[j]).strip() if names is not None else f"x{j + 1}"
+        name = name if name.isprintable() and name else f"x{j + 1}"
+        while name in used:
+            name += "_"
+        used.add(name)
+        kind, meaning = kind_of(values), None
+        if kind == "ordered":
+            meaning = {"ordered": [text_of(v).decode() for v in values.dtype.categories]}
+        elif kind == "date":
+            moments = np.array([t.split(b" ")[1] for t in values_of(values, kind) if t])
+            parts = ["days", "month", "weekday"] + (["hour"] if len(set(moments.tolist())) > 1 else [])
+            meaning = {"date": {"form": "ymd", "parts": parts}}
+        out.append(Column(name, kind, meaning))
+    return out
+
+
+def values_of(values: Any, kind: str) -> Values:
+    """The values of a column of this kind. What cannot have the kind is text, which the program reports."""
+    try:
+        if kind == "number":
+            if hasattr(values, "cat"):
+                values = np.asarray(values)
+            out = numbers(values)
+            if np.isinf(out).any():
+                raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
+            return out
+        if kind == "date":
+            if values.dtype.kind == "O" and getattr(values.dtype, "tz", None) is None:
+                values = np.array([None if v is None or v != v else v for v in values], dtype="datetime64[us]")
+            return dates(values)
+    except (TypeError, ValueError) as wrong:
+        if "infinity" in str(wrong) or "Complex" in str(wrong) or "argument must be" in str(wrong):
+            raise
+    known: dict[Any, bytes] = {}
+    out = []
+    na = getattr(_pandas(), "NA", None)
+    for value in np.asarray(values, dtype=object).tolist():
+        if value is na:
+            value = None
+        key = (type(value), value)
+        if key not in known:
+            known[key] = text_of(value)
+        out.append(known[key])
+    return out
+
+
+def parquet(names: Sequence[str], columns: Sequence[Values], n: int) -> bytes:
+    """A Parquet file of n rows, in one row group of plain pages without compression.
+
+    The form is that of https://parquet.apache.org/docs/file-format, its descriptions in the compact
+    protocol of Thrift.
+    """
+    bodies = [c.tobytes() if isinstance(c, np.ndarray) else b"".join([struct.pack("<I", len(t)) + t for t in c])
+              for c in columns]
+    heads, footer = _descriptions(tuple(names), tuple(isinstance(c, np.ndarray) for c in columns),
+                                  tuple(map(len, bodies)), n)
+    parts = [b"PAR1"]
+    for head, body in zip(heads, bodies):
+        parts += [head, body]
+    return b"".join(parts + [footer])
+
+
+@functools.lru_cache(16)
+def _descriptions(names: tuple[str, ...], numeric: tuple[bool, ...], sizes: tuple[int, ...],
+                  n: int) -> tuple[list[bytes], bytes]:
+    heads, schema, chunks, at = [], [_struct({4: "schema", 5: len(names)})], [], 4
+    for name, is_number, size in zip(names, numeric, sizes):
+        kind = 5 if is_number else 6  # DOUBLE, BYTE_ARRAY
+        page = _struct({1: 0, 2: size, 3: size, 5: {1: n, 2: 0, 3: 3, 4: 3}})
+        described = {1: kind, 3: 0, 4: name}
+        schema.append(_struct(described if is_number else {**described, 6: 0}))
+        chunks.append(_struct({2: _Long(at), 3: {1: kind, 2: [0], 3: [name], 4: 0, 5: _Long(n),
+                                                 6: _Long(len(page) + size), 7: _Long(len(page) + size),
+                                                 9: _Long(at)}}))
+        heads.append(page)
+        at += len(page) + size
+    group = _struct({1: chunks, 2: _Long(at - 4), 3: _Long(n)})
+    footer = _struct({1: 1, 2: schema, 3: _Long(n), 4: [group]})
+    return heads, footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+class _Long(int):
+    """An integer of 64 bits."""
+
+
+def _varint(v: int) -> bytes:
+    out = bytearray()
+    while v > 127:
+        out.append(v & 127 | 128)
+        v >>= 7
+    out.append(v)
+    return bytes(out)
+
+
+def _value(v: Any) -> tuple[int, bytes]:
+    """The type and the bytes of a value in the compact protocol. Bytes are a structure."""
+    if isinstance(v, int):
+        return 6 if isinstance(v, _Long) else 5, _varint(v << 1)  # zigzag; none is negative
+    if isinstance(v, str):
+        text = v.encode()
+        return 8, _varint(len(text)) + text
+    if isinstance(v, list):
+        items = [_value(i) for i in v]
+        kind, size = items[0][0], len(v)
+        head = bytes([size << 4 | kind]) if size < 15 else bytes([0xF0 | kind]) + _varint(size)
+        return 9, head + b"".join(i for _, i in items)
+    return 12, v if isinstance(v, bytes) else _struct(v)
+
+
+def _struct(fields: dict[int, Any]) -> bytes:
+    out, last = b"", 0
+    for number, value in fields.items():
+        kind, text = _value(value)
+        out += bytes([(number - last) << 4 | kind]) + text
+        last = number
+    return out + b"\0"

@@ -1,0 +1,57 @@
+"""The classifier that runs a study."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gpc_tune import InvalidError, TunedClassifier
+
+RNG = np.random.default_rng(1)
+X = pd.DataFrame({"a": RNG.normal(size=90), "b": RNG.normal(size=90), "zip": pd.Categorical(RNG.integers(1, 4, 90)),
+                  "pain": pd.Categorical(RNG.choice(["low", "mid", "top"], 90), ["low", "mid", "top"], ordered=True)})
+Y = pd.Series(np.where(X.a + X.pain.cat.codes - 1 + RNG.normal(size=90) / 2 > 0, "ill", "well"), name="state")
+STUDY = """version: 1
+data:
+  train: gone.csv
+  preprocess: none
+model:
+  kernel: {se: {ard: true}}
+  likelihood: probit
+  inference: [laplace, base_rate]
+evaluate: {kfold: {k: 3}}
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_study_of_init(capfd):
+    model = TunedClassifier(time="2s", random_state=3).fit(X, Y)
+    assert model.score(X, Y) > .8
+    inputs = {c["name"]: c for c in model._model.field("columns")["inputs"]}
+    assert inputs["zip"]["levels"] == ["1", "2", "3"] and inputs["pain"]["order"] == ["low", "mid", "top"]
+    assert model._model.field("seed") == 3 and model.study_.startswith("#")
+    assert "conclusion: use #" in str(model.report_) and "state" in model.report_.page
+    assert model.report_._repr_html_().startswith("<iframe srcdoc=") and "<script" not in model.report_._repr_html_()
+    assert model.answer_["configuration"] in model.answer_["set"] and "warning" not in capfd.readouterr().err
+    other = pickle.loads(pickle.dumps(model))
+    assert (other.predict_proba(X) == model.predict_proba(X)).all() and str(other.report_) == str(model.report_)
+
+
+@pytest.mark.parametrize("form", ["text", "file", "mapping"])
+def test_a_study_of_ones_own(form, tmp_path):
+    study = STUDY
+    if form == "file":
+        study = tmp_path / "study.yaml"
+        study.write_text(STUDY)
+    if form == "mapping":
+        study = {"model": {"kernel": {"se": {"ard": True}}, "likelihood": "probit",
+                           "inference": ["laplace", "base_rate"]}, "evaluate": {"kfold": {"k": 3}}}
+    model = TunedClassifier(study, verbose=False).fit(X, Y, sample_weight=np.arange(90) % 4)
+    assert model._model.field("model")["inference"] == "laplace" and model.answer_["configuration"] == 0
+    assert model._model.field("preprocess")["how"] == "standardize" and len(model._model.field("weights")) == 67
+
+
+def test_a_mistake_in_a_study():
+    with pytest.raises(InvalidError, match="study.yaml:5:.*unknown kernel"):
+        TunedClassifier("version: 1\nmodel:\n  likelihood: probit\n  inference: ep\n  kernel: sse\n").fit(X, Y)

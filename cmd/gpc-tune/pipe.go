@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/record"
+)
+
+// mostModels is how many models a pipe keeps loaded.
+const mostModels = 8
+
+// request is a line of JSON on standard input, followed by as many bytes as it says.
+type request struct {
+	Do    string   `json:"do"`
+	Name  string   `json:"name"` // of a file in the folder, or of a loaded model
+	Args  []string `json:"args"`
+	Bytes int      `json:"bytes"`
+	body  []byte
+}
+
+// response is a line of JSON on standard output, followed by as many bytes as it says. A line with
+// a text alone is a message of a command that still runs.
+type response struct {
+	Text    string   `json:"text,omitempty"`
+	Code    *int     `json:"code,omitempty"` // exit code
+	Error   string   `json:"error,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Classes []string `json:"classes,omitempty"`
+	Bytes   int      `json:"bytes,omitempty"`
+	body    []byte
+}
+
+// pipeServer serves one client. Its files are in a folder that is removed when standard input ends.
+type pipeServer struct {
+	folder string
+	out    *bufio.Writer
+	names  []string // of the loaded models, the least recently used first
+	models map[string]*predict.Classifier
+}
+
+func pipeCommand(signals *interrupts) *cobra.Command {
+	return &cobra.Command{
+		Use:    "pipe",
+		Hidden: true,
+		Short:  "Serve the program that has started this one, through standard input and output",
+		Long: `Serve one client, such as the package gpc_tune for Python. A request is a line of JSON, followed by
+the number of bytes in its field "bytes"; so is a response. The first line names a new folder, which
+is removed when standard input ends, however the client ends:
+  write    puts the bytes into the file "name" of the folder
+  read     returns the bytes of that file
+  clear    removes all files of the folder
+  run      runs the command "args" in the folder; lines with "text" are its messages, and "code" is
+           its exit code
+  load     loads the model file in the bytes as "name"; of eight models the least recently used is
+           dropped
+  predict  predicts the table in the bytes with the model "name", and returns a float64, little
+           endian, for each of "columns", row by row; a decision is an index in "classes", and -1 is
+           reject`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			folder, err := os.MkdirTemp("", "gpc-tune-")
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithCancel(c.Context())
+			ended := sync.OnceFunc(func() {
+				cancel()
+				_ = os.Chdir(os.TempDir()) // some systems keep the working directory of a process
+				for range 3 {              // a job that ends now may still write a file
+					_ = os.RemoveAll(folder)
+				}
+			})
+			defer ended()
+			drained, done := signals.drain()
+			defer done()
+			go func() {
+				<-drained
+				ended()
+				end(exitStopped)
+			}()
+			if err := os.Chdir(folder); err != nil {
+				return err
+			}
+			p := &pipeServer{folder: folder, out: bufio.NewWriter(forPrograms(c)), models: map[string]*predict.Classifier{}}
+			requests := make(chan request)
+			go func() {
+				err := receive(c.InOrStdin(), requests)
+				ended()
+				if !errors.Is(err, io.EOF) {
+					fmt.Fprintf(c.ErrOrStderr(), "gpc-tune: %v\n", err)
+					end(exitUsage)
+				}
+				end(exitDone)
+			}()
+			if err := p.send(response{Text: folder}); err != nil {
+				return err
+			}
+			for r := range requests {
+				if err := p.send(p.answer(ctx, r)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// receive passes requests on until standard input ends.
+func receive(in io.Reader, to chan<- request) error {
+	from := bufio.NewReaderSize(in, 1<<20)
+	for {
+		line, err := from.ReadBytes('\n')
+		if err != nil {
+			return err
+		}
+		var r request
+		if err := json.Unmarshal(line, &r); err != nil {
+			return usage("a request is a line of JSON: %w", err)
+		}
+		if r.Bytes < 0 {
+			return usage("a request of %d bytes", r.Bytes)
+		}
+		var body bytes.Buffer // it grows with what arrives, whatever the line says
+		if _, err := io.CopyN(&body, from, int64(r.Bytes)); err != nil {
+			return err
+		}
+		r.body = body.Bytes()
+		to <- r
+	}
+}
+
+// send writes a response.
+func (p *pipeServer) send(r response) error {
+	r.Bytes = len(r.body)
+	if err := json.NewEncoder(p.out).Encode(r); err != nil {
+		return err
+	}
+	if _, err := p.out.Write(r.body); err != nil {
+		return err
+	}
+	return p.out.Flush()
+}
+
+// answer does what a request asks for. A panic is an error of this request.
+func (p *pipeServer) answer(ctx context.Context, r request) (out response) {
+	var err error
+	if panicking := panicked.Try(func() { out, err = p.do(ctx, r) }); panicking != nil {
+		err = fmt.Errorf("%w\nthis is a fault of gpc-tune: please report it", panicking)
+	}
+	if err != nil {
+		code := code(err)
+		out = response{Code: &code, Error: err.Error()}
+	}
+	return out
+}
+
+func (p *pipeServer) do(ctx context.Context, r request) (out response, err error) {
+	if r.Do == "write" || r.Do == "read" {
+		if !filepath.IsLocal(r.Name) {
+			return out, usage("%q is no name of a file in the folder", r.Name)
+		}
+		r.Name = filepath.Join(p.folder, r.Name)
+	}
+	switch r.Do {
+	case "write":
+		return out, os.WriteFile(r.Name, r.body, 0o600)
+	case "read":
+		out.body, err = os.ReadFile(r.Name)
+		return out, err
+	case "clear":
+		entries, err := os.ReadDir(p.folder)
+		for _, e := range entries {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(p.folder, e.Name())))
+		}
+		return out, err
+	case "run":
+		var results strings.Builder
+		code := run(ctx, nil, r.Args, strings.NewReader(""), &results, pipeMessages{p})
+		return response{Code: &code, body: []byte(results.String())}, nil
+	case "load":
+		return out, p.load(r)
+	case "predict":
+		return p.predict(ctx, r)
+	}
+	return out, usage("unknown request %q", r.Do)
+}
+
+// pipeMessages sends what a command writes to standard error.
+type pipeMessages struct{ *pipeServer }
+
+func (m pipeMessages) Write(text []byte) (int, error) {
+	return len(text), m.send(response{Text: string(text)})
+}
+
+func (p *pipeServer) load(r request) error {
+	model, err := predict.ReadClassifier(bytes.NewReader(r.body), "the model")
+	if err != nil {
+		return err
+	}
+	if len(p.names) == mostModels {
+		delete(p.models, p.names[0])
+		p.names = p.names[1:]
+	}
+	p.names, p.models[r.Name] = append(p.names, r.Name), model
+	return nil
+}
+
+func (p *pipeServer) predict(ctx context.Context, r request) (out response, err error) {
+	model := p.models[r.Name]
+	if model == nil { // the client loads it again
+		return out, usage("no model %q", r.Name)
+	}
+	at := slices.Index(p.names, r.Name)
+	p.names = append(slices.Delete(p.names, at, at+1), r.Name)
+	out.Classes = model.Classes()
+	classes := map[string]float64{record.Rejected: -1}
+	for k, name := range out.Classes {
+		classes[name] = float64(k)
+	}
+	all, err := model.Each(ctx, "-", bytes.NewReader(r.body), spec.Deciding{}, func(t *predict.Predicted) error {
+		for _, row := range t.Rows {
+			for j, v := range row {
+				number := math.NaN() // of an id
+				switch v := v.(type) {
+				case record.Number:
+					number = float64(v)
+				case int:
+					number = float64(v)
+				case string:
+					if t.Columns[j] == "decision" {
+						number = classes[v]
+					}
+				}
+				out.body = binary.LittleEndian.AppendUint64(out.body, math.Float64bits(number))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Columns, out.Text = all.Columns, strings.Join(all.Warnings, "\n")
+	return out, nil
+}
