@@ -315,3 +315,36 @@ func TestEveryRoomIsOnItsPage(t *testing.T) {
 		}
 	}
 }
+
+// walkStep matches the file of a step of a walk, and the functions that the step names.
+var (
+	walkStep = regexp.MustCompile("(?m)^\\d+\\. `([a-z_/]+\\.go)`(.*)$")
+	walkFunc = regexp.MustCompile("`(?:([A-Za-z]+)\\.)?([A-Za-z]+)`")
+)
+
+// The walks of docs/architecture.md have at most seven steps, whose files have the functions that
+// the steps name first.
+func TestWalksAreInTheCode(t *testing.T) {
+	_, walks, _ := strings.Cut(page(t, "docs/architecture.md"), "## Five walks")
+	walks, _, _ = strings.Cut(walks, "\n## ")
+	parts := strings.Split(walks, "\n**")[1:]
+	if len(parts) != 5 {
+		t.Errorf("%d walks, want 5", len(parts))
+	}
+	for _, walk := range parts {
+		steps := walkStep.FindAllStringSubmatch(walk, -1)
+		if len(steps) < 5 || len(steps) > 7 {
+			t.Errorf("%.30s: %d steps, want 5 to 7", walk, len(steps))
+		}
+		for _, s := range steps {
+			source, f := page(t, s[1]), walkFunc.FindStringSubmatch(s[2])
+			receiver := ""
+			if f[1] != "" {
+				receiver = `\(\w* ?\*?` + f[1] + `(\[\w+\])?\) `
+			}
+			if !regexp.MustCompile(`(?m)^func ` + receiver + f[2] + `[\[(]`).MatchString(source) {
+				t.Errorf("%.30s: %s has no function %s.%s", walk, s[1], f[1], f[2])
+			}
+		}
+	}
+}

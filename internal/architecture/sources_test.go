@@ -94,7 +94,7 @@ var repeated = []struct{ page, says, source, has string }{
 	{"README.md", `seconds for (50 000) with`, "docs/how-long.md",
 		"\\| (50 000) \\| laplace, logit, `inducing: 200` \\| \\d\\.\\d s"},
 	{"README.md", `of (10 000) single-byte damages none gave another result unnoticed`,
-		"docs/reliability.md", `of a run \| (10 000), drawn from a seed.*; none silent`},
+		"docs/evidence.md", `of a run \| (10 000), drawn from a seed.*; none silent`},
 }
 
 // rounded reports whether a number is another one with as many digits or fewer.

@@ -31,16 +31,26 @@ func running() *debug.BuildInfo {
 	return cmp.Or(info, &debug.BuildInfo{})
 }
 
-// Version is the module version that Go stamped into the program, "(devel)" in a checkout.
+// Version is the module version that Go stamped into the program. Before the release, that is in a
+// checkout or at a commit without a tag, it is a version that sorts before release.
 func Version() string { return version(running()) }
+
+// release is the version that the sources become when they are released.
+const release = "v0.1.0"
 
 func version(info *debug.BuildInfo) string {
 	for _, m := range append(info.Deps, &info.Main) {
-		if strings.HasPrefix(m.Path, "github.com/gpc-tune/gpc-tune") && m.Version != "" {
+		if !strings.HasPrefix(m.Path, "github.com/gpc-tune/gpc-tune") {
+			continue
+		}
+		if commit, untagged := strings.CutPrefix(m.Version, "v0.0.0-"); untagged {
+			return release + "-0." + commit
+		}
+		if m.Version != "" && m.Version != "(devel)" {
 			return m.Version
 		}
 	}
-	return "(devel)"
+	return release + "-devel"
 }
 
 // Commit is the commit that Go recorded in the program, the time of the commit (RFC 3339), and

@@ -45,10 +45,13 @@ func TestVersionAndProgram(t *testing.T) {
 		{debug.BuildInfo{Path: here + "/cmd/gpc-tune", Main: own, Deps: []*debug.Module{&other}}, "v1.2.3", ""},
 		{debug.BuildInfo{Path: "example.org/app/cmd", Main: other, Deps: []*debug.Module{&other, &own}}, "v1.2.3",
 			"example.org/app/cmd"},
-		{debug.BuildInfo{Path: "example.org/app.test", Main: other, Deps: []*debug.Module{{Path: here}}}, "(devel)",
+		{debug.BuildInfo{Path: "example.org/app.test", Main: other, Deps: []*debug.Module{{Path: here}}}, "v0.1.0-devel",
 			"example.org/app"},
-		{debug.BuildInfo{Path: here + "/cmd/gpc-tune", Main: debug.Module{Path: here}}, "(devel)", ""},
-		{debug.BuildInfo{Path: "command-line-arguments"}, "(devel)", ""},
+		{debug.BuildInfo{Path: here + "/cmd/gpc-tune", Main: debug.Module{Path: here}}, "v0.1.0-devel", ""},
+		{debug.BuildInfo{Path: "command-line-arguments"}, "v0.1.0-devel", ""},
+		{debug.BuildInfo{Main: debug.Module{Path: here, Version: "v0.0.0-20260102030405-abc"}},
+			"v0.1.0-0.20260102030405-abc", ""},
+		{debug.BuildInfo{Main: debug.Module{Path: here, Version: "(devel)"}}, "v0.1.0-devel", ""},
 	} {
 		if got := version(&c.info); got != c.version {
 			t.Errorf("%+v: version %q, want %q", c.info, got, c.version)
