@@ -775,10 +775,13 @@ func (a *agenda) turns() []*tuning {
 	return a.order
 }
 
-// paused reports whether the user has paused a job. It starts even so if a job of a study that is
-// not paused waits for its result.
+// paused reports whether a job is left to Ask, or the user has paused it. It starts even so if a
+// job of a study that is not paused waits for its result.
 func (a *agenda) paused(j job) bool {
 	waits := func(of *tuning) bool { return slices.Contains(a.control.Paused, of.Configuration) }
+	if j.of.Told && !j.assess && !j.think {
+		return true
+	}
 	if !waits(j.of) {
 		return false
 	}

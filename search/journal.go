@@ -1,6 +1,10 @@
 package search
 
-import "github.com/gpc-tune/gpc-tune/record"
+import (
+	"time"
+
+	"github.com/gpc-tune/gpc-tune/record"
+)
 
 // Journal has the finished jobs of a run by key. Its lines are shared and must not be modified.
 // Errors of reading or writing are record.ErrJournal. Package experiments/journal keeps one in a
@@ -43,6 +47,13 @@ type Journal interface {
 	Release(key string)
 	// ReleaseAll ends all reservations of this process.
 	ReleaseAll()
+	// Reserve reserves a key until Told, beyond the end of this process. It is false if the key is
+	// reserved.
+	Reserve(key string) (ours bool, err error)
+	// Asked reports whether a key has a reservation of Reserve, and since when.
+	Asked(key string) (since time.Time, asked bool)
+	// Told ends a reservation of Reserve.
+	Told(key string)
 	// Elsewhere counts the reservations of other processes.
 	Elsewhere() int
 	// Detach keeps later lines in memory.

@@ -106,6 +106,10 @@ func Run(ctx context.Context, studies []Study, j Journal, o Options) (Summary, e
 		if len(a.active) > 0 && s.stop != nil {
 			return a.summary, s.stop
 		}
+		if slices.ContainsFunc(a.active, func(s *tuning) bool { return s.Told && len(s.pending) > 0 }) {
+			return a.summary, fmt.Errorf("%w: the program has no command; gpc-tune ask gives its next point, and tell "+
+				"records the value", ErrStopped)
+		}
 		if paused := a.control.Paused; len(paused) > 0 && a.left() {
 			what := "run"
 			if slices.ContainsFunc(studies, func(s Study) bool { return s.Value != nil }) {

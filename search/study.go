@@ -29,6 +29,7 @@ type Study struct {
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
+	Told     bool   // Run evaluates no points: Ask gives them, and Tell records their values
 	Memory   int64  // upper bound of the bytes that one of its jobs needs
 	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown
 	// Value is the objective at theta, which is maximised. It replaces Trial and Assess, for
@@ -176,7 +177,7 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
-		at := record.Point{Theta: record.Numbers(theta), Natural: s.natural(theta), Value: record.Number(value)}
+		at := s.evaluated(theta, value).Points[0]
 		if err == nil && !at.Value.Finite() {
 			err = cause.NotFinite.New("the objective is %v", value)
 		}
@@ -189,6 +190,12 @@ func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
 		t.Points = append(t.Points, at)
 	}
 	return t, nil
+}
+
+// evaluated is the trial of one point with its value.
+func (s *Study) evaluated(theta []float64, value float64) record.Trial {
+	return record.Trial{Status: "evaluated", Evaluations: 1, Points: []record.Point{{Theta: record.Numbers(theta),
+		Natural: s.natural(theta), Value: record.Number(value)}}}
 }
 
 // natural is theta in natural units. Rounding does not take it out of the bounds.

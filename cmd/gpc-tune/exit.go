@@ -38,7 +38,7 @@ var exitCodes = []struct {
 		"full, or closed by its reader)",
 		"read the message; finished jobs are safe in the run folder", []error{errOutput}},
 	{exitUsage, "a mistake on the command line", "correct the command; no job has run",
-		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished}},
+		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished, search.ErrUnasked}},
 	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or " +
 		"folder that cannot be read or written",
 		"correct the mistakes, which are listed with their places; the same command would fail again",

@@ -56,7 +56,8 @@ func startedBy(path string) string {
 // commands are the commands of the program.
 func commands(signals *interrupts) []*cobra.Command {
 	return append([]*cobra.Command{
-		runCommand(signals), searchCommand(signals), validateCommand(), planCommand(), submitCommand(signals),
+		runCommand(signals), searchCommand(signals), askCommand(), tellCommand(), validateCommand(), planCommand(),
+		submitCommand(signals),
 		workerCommand(signals), fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(),
 		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
+	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
@@ -41,6 +42,7 @@ var Schemas = []struct {
 	{"evidence", "gpc-tune evidence", query.Answer{}, ""},
 	{"sample", "gpc-tune sample --format json", query.Drawn{}, ""},
 	{"check", "gpc-tune check --format json", reports.Check{}, reports.CheckSchema},
+	{"ask", "gpc-tune ask", run.Asked{}, ""},
 	{"status", "gpc-tune status --format json", reports.Progress{}, "gpc-tune/status/1"},
 	{"show", "gpc-tune show --format json", reports.Shown{}, "gpc-tune/show/1"},
 	{"compare", "gpc-tune compare --format json", reports.Comparison{}, "gpc-tune/compare/1"},

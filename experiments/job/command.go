@@ -54,7 +54,7 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 	var out, complaints tail
 	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, &out, &complaints, time.Second
 	if c.Input == "json" {
-		run.Stdin = strings.NewReader(c.object(x) + "\n")
+		run.Stdin = strings.NewReader(c.JSON(x) + "\n")
 	}
 	switch err := run.Run(); {
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, and left processes that hold its output
@@ -71,15 +71,6 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 		return math.NaN(), cause.Program.New("%s", text)
 	}
 	return c.read(out.last())
-}
-
-// object is the hyperparameters as JSON.
-func (c Command) object(x []float64) string {
-	var parts []string
-	for i, s := range c.Space {
-		parts = append(parts, fmt.Sprintf("%q: %s", s.Name, s.JSON(x[i])))
-	}
-	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // read is the value in the last line of the output.

@@ -116,7 +116,7 @@ func TestOutputOfPrograms(t *testing.T) {
 // as texts.
 func TestObjectOfPrograms(t *testing.T) {
 	c := Command{Program: &spec.Program{Space: []param.Spec{{Name: `a"b`, Map: param.Identity}, {Name: "n", Map: param.Identity}}}}
-	if got := c.object([]float64{0.5, -3}); got != `{"a\"b": 0.5, "n": -3}` {
+	if got := c.JSON([]float64{0.5, -3}); got != `{"a\"b": 0.5, "n": -3}` {
 		t.Error(got)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -603,7 +604,7 @@ func (j *Journal) Damaged() (all []string) {
 	return all
 }
 
-// Close syncs and closes this process's segment.
+// Close syncs and closes this process's segment. An empty segment is deleted.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -614,6 +615,8 @@ func (j *Journal) Close() error {
 		j.err = writing(err)
 	} else if err := j.file.Close(); err != nil {
 		j.err = fmt.Errorf("%w: %w", ErrJournal, err)
+	} else if j.written == 0 {
+		os.Remove(j.file.Name()) // if it stays, it does no harm
 	}
 	return j.err
 }
@@ -649,6 +652,37 @@ func (j *Journal) Claim(key string) (ours bool, err error) {
 		_, err = j.Refresh() // reads the results of the last holder
 	}
 	return ours && err == nil, err
+}
+
+// Reserve reserves a key until Told, beyond the end of this process. It is false if the key is
+// reserved. This process must have claimed a key before. A journal in memory has no other process.
+func (j *Journal) Reserve(key string) (ours bool, err error) {
+	if j.leaseFolder() == "" {
+		return true, nil
+	}
+	if ours, err = j.leases.reserve(key); err != nil {
+		return false, writing(err)
+	}
+	_, err = j.Refresh()
+	return ours && err == nil, err
+}
+
+// Asked reports whether a key has a reservation of Reserve, and since when.
+func (j *Journal) Asked(key string) (since time.Time, asked bool) {
+	return j.leases.reserved(j.leaseFolder(), key)
+}
+
+// Told ends a reservation of Reserve.
+func (j *Journal) Told(key string) { j.leases.told(j.leaseFolder(), key) }
+
+// leaseFolder is the folder of the reservations; "": the journal is in memory.
+func (j *Journal) leaseFolder() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.dir == "" {
+		return ""
+	}
+	return filepath.Join(j.dir, "journal", "leases")
 }
 
 // Elsewhere counts the reservations of other processes. Those of processes of this machine that

@@ -87,6 +87,54 @@ func (l *leases) elsewhere(folder string) (n int) {
 	return n
 }
 
+// asked is the holder of leases that outlive their process: of trials that another program
+// evaluates.
+const asked = "asked"
+
+// reserve makes a lease that ends with told. A lease of a process that has died is taken away.
+func (l *leases) reserve(key string) (ours bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	path := filepath.Join(l.folder, key)
+	for range 3 {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if err == nil {
+			_, err = f.WriteString(asked)
+			return err == nil, errors.Join(err, f.Close())
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+		holder, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || l.alive(string(holder), path) {
+			return false, err
+		}
+		l.takeAway(path, string(holder))
+	}
+	return false, nil
+}
+
+// reserved reports whether reserve has made a lease in this folder, and when.
+func (l *leases) reserved(folder, key string) (since time.Time, is bool) {
+	path := filepath.Join(folder, key)
+	holder, err := os.ReadFile(path)
+	info, lost := os.Stat(path)
+	if folder == "" || err != nil || lost != nil || string(holder) != asked {
+		return since, false
+	}
+	return info.ModTime(), true
+}
+
+// told removes a lease of reserve.
+func (l *leases) told(folder, key string) {
+	if _, is := l.reserved(folder, key); is {
+		os.Remove(filepath.Join(folder, key))
+	}
+}
+
 func (l *leases) holds(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,6 +230,9 @@ func (l *leases) begin(folder, segment string) error {
 // alive reports whether the holder of a lease runs, as far as this process can tell. A lease
 // without a holder is being written.
 func (l *leases) alive(holder, lease string) bool {
+	if holder == asked {
+		return true
+	}
 	path := lease
 	if holder != "" {
 		path = l.sign(holder)

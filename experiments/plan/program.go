@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -27,6 +30,11 @@ func (p *planner) program() {
 	of := p.Spec.Program
 	f := search.Function{Space: of.Space, Minimize: of.Minimize, Value: of.Value,
 		Seed: random.Derive(p.Spec.Seed, "study", searched)}
+	if f.Told = f.Value == nil && len(of.Command) == 0; f.Told {
+		f.Value = func(context.Context, []float64) (float64, error) {
+			return math.NaN(), errors.New("it has no command")
+		}
+	}
 	if f.Value == nil {
 		command := job.Command{Program: of, Dir: p.Spec.Dir}
 		if err := command.Check(); err != nil {

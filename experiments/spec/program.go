@@ -49,10 +49,8 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	within, _ := time.ParseDuration(string(of.Timeout)) // none: 0
 	s.Program = &Program{Timeout: within, Files: of.Files, CommandPlace: d.Found.Place(command),
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
-		Program:    record.Program{Command: of.Command, Input: of.Input, Field: of.Field, Minimize: of.Minimize}}
-	if command == nil || strictyaml.IsNull(command) {
-		d.At(n, `no command; add for example command: [python3, train.py, "{rate}"]`)
-	}
+		Program: record.Program{Command: append([]string{}, of.Command...), Input: of.Input,
+			Field: of.Field, Minimize: of.Minimize}}
 	if of.Hyperparameters == nil {
 		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
 		return

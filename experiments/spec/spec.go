@@ -85,6 +85,15 @@ func (p *Program) Arguments(x []float64) (args []string) {
 	return args
 }
 
+// JSON is an object with the hyperparameters, with the types of the file.
+func (p *Program) JSON(x []float64) string {
+	var parts []string
+	for i, s := range p.Space {
+		parts = append(parts, fmt.Sprintf("%q: %s", s.Name, s.JSON(x[i])))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
 // Paths are the files by which the values are decided, given the folder of the experiment file.
 func (p *Program) Paths(folder string) (paths []string) {
 	for _, name := range p.Files {

@@ -87,7 +87,6 @@ func TestOneMistakeEach(t *testing.T) {
 		"data: {dataset: crabs}\n":                                                                         "no model; add model:",
 		"data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit}\n":                                "model has no inference; add for example inference: laplace",
 		"data: {dataset: crabs}\nmodel: {likelihood: probit, inference: ep}\n":                             "model has no kernel; add for example kernel: se",
-		strings.Replace(shell, "command: [sh, a.sh, '{x}'], ", "", 1):                                      "no command; add for example command",
 		strings.Replace(shell, "'{x}'", "x", 1):                                                            "no argument of the command has {x}; add it there, or write input: json",
 		strings.NewReplacer("x: {", "1x: {", "'{x}'", "a").Replace(shell):                                  `"1x" names no hyperparameter`,
 		strings.Replace(shell, "to: 1", "to: 0", 1):                                                        "from",

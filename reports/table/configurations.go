@@ -20,7 +20,7 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	}
 	if c.Program != nil {
 		return []Fact{
-			{Name: "program", Text: terminal.CommandLine(c.Program.Command...)},
+			{Name: "program", Text: cmp.Or(terminal.CommandLine(c.Program.Command...), "gpc-tune ask and tell")},
 			{Name: "ranges", Text: strings.Join(c.Program.Ranges, "; ")},
 			{Name: "tune", Text: c.Tune + " of " + c.Maximised()}}
 	}
