@@ -10,7 +10,7 @@ help: ## list the targets
 build: ## the program, linked statically
 	CGO_ENABLED=0 go build -o gpc-tune ./cmd/gpc-tune
 
-release: test-all ## archives of the program for six systems, with checksums, in dist, after all tests; the same bytes for the same commit (ARGS="-help" for more)
+release: test-all ## archives of the program and wheels for Python, for six systems, with checksums, in dist, after all tests; the same bytes for the same commit (ARGS="-help" for more)
 	go run ./tools/release $(ARGS)
 
 notice: ## write NOTICE, the licences of what is linked into the program, anew

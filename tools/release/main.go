@@ -1,6 +1,6 @@
 // Release builds the archives of a release: for every system and processor the program, linked
-// statically, with its licences, README.md, Dockerfile, manual pages and completions, and a list of
-// their SHA-256 checksums. The same commit built by the same Go release gives the same bytes.
+// statically, with its licences, README.md, Dockerfile, manual pages and completions, and the wheel
+// of the package for Python, and a list of their SHA-256 checksums. The same commit built by the same Go release gives the same bytes.
 package main
 
 import (
@@ -99,6 +99,18 @@ func release(out string, targets []string) error {
 		}
 		var archive bytes.Buffer
 		if err := pack(&archive, stem, at, append([]file{{write, 0o755, text}}, common...)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(out, name), archive.Bytes(), 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(archive.Bytes()), name)
+		name, files, err := wheel(info.Main.Version, target, "clients/python", file{write, 0o755, text})
+		if err != nil {
+			return err
+		}
+		archive.Reset()
+		if err := zipped(&archive, "", at, files); err != nil {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(out, name), archive.Bytes(), 0o666); err != nil {

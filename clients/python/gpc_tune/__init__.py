@@ -4,3 +4,10 @@ from ._classifiers import GaussianProcessClassifier, Report, TunedClassifier
 from ._process import GpcTuneError, GpcTuneWarning, InvalidError
 
 __all__ = ["GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report", "TunedClassifier"]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib.metadata import version
+        return version("gpc-tune")
+    raise AttributeError(f"module 'gpc_tune' has no attribute {name!r}")

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const python = "../../clients/python"
+
+func TestPythonVersion(t *testing.T) {
+	for module, want := range map[string]string{ // as in PEP 440
+		"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3rc1", "(devel)": "0.0.0", "": "0.0.0",
+		"v0.0.0-20260203040506-0123456789ab":   "0.0.0.dev20260203040506+g0123456789ab",
+		"v1.2.4-0.20260203040506-0123456789ab": "1.2.4.dev20260203040506+g0123456789ab",
+	} {
+		if got := pythonVersion(module); got != want {
+			t.Errorf("%s: %s, want %s", module, got, want)
+		}
+	}
+}
+
+// Every platform of a release has a wheel, with the program and the sources, and without tests.
+func TestWheels(t *testing.T) {
+	for target := range strings.FieldsSeq(targets) {
+		name, files, err := wheel("v1.2.3", target, python, file{"gpc-tune", 0o755, []byte("program")})
+		if err != nil || !strings.HasPrefix(name, "gpc_tune-1.2.3-py3-none-") || platforms[target] == "" ||
+			!strings.HasSuffix(name, platforms[target]+".whl") {
+			t.Errorf("%s: %s, %v", target, name, err)
+		}
+		all := map[string]string{}
+		for _, f := range files {
+			all[f.name] = string(f.text)
+		}
+		const info = "gpc_tune-1.2.3.dist-info/"
+		for name, has := range map[string]string{"gpc_tune/__init__.py": "", "gpc_tune/py.typed": "", "gpc_tune/bin/gpc-tune": "program",
+			info + "METADATA": "\nName: gpc-tune\nVersion: 1.2.3\nSummary: Gaussian-process", info + "licenses/LICENSE": "Redistribution",
+			// the digest is that of `printf program | openssl dgst -sha256 -binary | basenc --base64url`
+			info + "RECORD": "gpc_tune/bin/gpc-tune,sha256=ExDKLIky29EYZovZdEJVij4fVGteFcaWmd-9YCT1SNg,7\n"} {
+			if text, is := all[name]; !is || !strings.Contains(text, has) {
+				t.Errorf("%s: %s has %q, want %q", target, name, text, has)
+			}
+		}
+		if strings.Count(all[info+"RECORD"], "\n") != len(files) {
+			t.Errorf("%d files: %s", len(files), all[info+"RECORD"])
+		}
+	}
+}
+
+// An environment with the wheel and numpy alone, without a network, fits and predicts.
+func TestWheelInAFreshEnvironment(t *testing.T) {
+	const system = "/usr/bin/python3"
+	if exec.Command(system, "-c", "import numpy, pip, venv").Run() != nil {
+		t.Skip("needs python3-numpy, -pip and -venv in " + system + ": install them and run it there")
+	}
+	if testing.Short() {
+		t.Skip("links the program: run it without -short")
+	}
+	dir := t.TempDir()
+	command := func(name string, args ...string) string {
+		t.Helper()
+		c := exec.Command(name, args...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "PATH=/usr/bin:/bin", "PYTHONPATH=", "GPC_TUNE_PROGRAM=")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	program := filepath.Join(dir, "gpc-tune")
+	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/gpc-tune").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := strings.TrimSpace(command("go", "env", "GOOS")) + "/" + strings.TrimSpace(command("go", "env", "GOARCH"))
+	name, files, err := wheel("v1.2.3", target, python, file{"gpc-tune", 0o755, text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	if err := zipped(&packed, "", when, files); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), packed.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command(system, "-m", "venv", "--system-site-packages", "--without-pip", "fresh")
+	command("fresh/bin/python", "-m", "pip", "install", "--no-index", name)
+	out := command("fresh/bin/python", "-c", "import sys; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"+
+		"import gpc_tune\nm = gpc_tune.GaussianProcessClassifier().fit([[0.], [1.], [3.], [4.]], ['a', 'a', 'b', 'b'])\n"+
+		"print(*m.predict([[0.5], [3.5]]), gpc_tune.__version__, m.score([[0.5], [9.]], ['a', 'a']))")
+	if strings.TrimSpace(out) != "a b 1.2.3 0.5" {
+		t.Error(out)
+	}
+}
