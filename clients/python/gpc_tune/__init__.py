@@ -2,8 +2,10 @@
 
 from ._classifiers import GaussianProcessClassifier, Report, TunedClassifier
 from ._process import GpcTuneError, GpcTuneWarning, InvalidError
+from ._search import Asked, Search, minimize
 
-__all__ = ["GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report", "TunedClassifier"]
+__all__ = ["Asked", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report", "Search",
+           "TunedClassifier", "minimize"]
 
 
 def __getattr__(name: str) -> str:

@@ -351,9 +351,9 @@ class TunedClassifier(_Classifier):
             self.study_ = _with_data(self.study, data)
             process.ask("write", self.study_.encode(), name="study.yaml")
         text = process.command("run", "study.yaml", "-o", "run", "--set", "report.formats=[html]", *settings,
-                               verbose=self.verbose)
+                               verbose=self.verbose, partly=True)
         process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", "--set",
-                        "report.formats=[html]", *settings, warn=False)
+                        "report.formats=[html]", *settings, warn=False, partly=True)
         self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
         self.answer_ = json.loads(process.ask("read", name="run/results.json")[1]).get("answer", {})
 

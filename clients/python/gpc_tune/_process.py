@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-INVALID = (2, 3)  # exit codes of mistakes on the command line, in files and in data
+# Exit codes: mistakes on the command line, in files and in data; and the end of a run of which some jobs failed.
+INVALID, FAILURES = (2, 3), 4
 
 
 class GpcTuneError(RuntimeError):
@@ -122,10 +124,11 @@ class Process:
         code = self._child.returncode
         return GpcTuneError(text or f"the program was ended ({code})", code if code and code > 0 else None)
 
-    def command(self, *args: str, verbose: bool = False, warn: bool = True) -> str:
+    def command(self, *args: str, verbose: bool = False, warn: bool = True, partly: bool = False) -> str:
         """Runs a command in the folder of the process, and returns its standard output.
 
-        Progress goes to standard error if verbose; with warn, warnings become Python warnings.
+        Progress goes to standard error if verbose; with warn, warnings become Python warnings. With
+        partly, failures of some jobs are a warning too.
         """
         text: list[str] = []
 
@@ -142,7 +145,9 @@ class Process:
             self.busy = False
         before, mistake, message = "".join(text).rpartition("gpc-tune: ")
         found = [line for line in (before if mistake else message).splitlines() if line.startswith("warning: ")]
-        if response["code"] != 0:
+        if partly and response["code"] == FAILURES and re.match(r"\d+ of \d+ jobs failed", message):
+            found.append("warning: " + message.strip())
+        elif response["code"] != 0:
             raise error("\n".join([message.strip(), *found]), response["code"])
         for line in found if warn else ():
             warnings.warn(line[len("warning: "):], GpcTuneWarning, stacklevel=5)

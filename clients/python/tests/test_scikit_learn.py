@@ -1,6 +1,7 @@
 """The conventions of scikit-learn."""
 
 import copy
+import os
 import pickle
 
 import numpy as np
@@ -24,8 +25,14 @@ X, Y = X.iloc[::3], Y.iloc[::3]
 QUICK = GaussianProcessClassifier(inference="logistic_regression")
 
 
+STUDY = "model: {inference: [logistic_regression, base_rate]}\nevaluate: {kfold: {k: 2}}\n"
+CHECKED = [GaussianProcessClassifier(inference="laplace", tune="none")]
+if os.environ.get("GPC_TUNE_TEST_ALL"):
+    CHECKED += [GaussianProcessClassifier(), TunedClassifier(STUDY, verbose=False)]
+
+
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([GaussianProcessClassifier(inference="laplace")])
+@parametrize_with_checks(CHECKED)
 def test_estimator(estimator, check):
     check(estimator)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gpc_tune import InvalidError, TunedClassifier
+from gpc_tune import GpcTuneWarning, InvalidError, TunedClassifier
 
 RNG = np.random.default_rng(1)
 X = pd.DataFrame({"a": RNG.normal(size=90), "b": RNG.normal(size=90), "zip": pd.Categorical(RNG.integers(1, 4, 90)),
@@ -55,3 +55,11 @@ def test_a_study_of_ones_own(form, tmp_path):
 def test_a_mistake_in_a_study():
     with pytest.raises(InvalidError, match="study.yaml:5:.*unknown kernel"):
         TunedClassifier("version: 1\nmodel:\n  likelihood: probit\n  inference: ep\n  kernel: sse\n").fit(X, Y)
+
+
+def test_failed_jobs_are_a_warning():
+    y = ["b"] * 2 + ["a"] * 28
+    study = {"model": {"kernel": "se", "likelihood": "probit", "inference": [{"laplace": {"max_iterations": 1}}, "base_rate"]},
+             "tune": "none", "evaluate": {"kfold": {"k": 2}}}
+    with pytest.warns(GpcTuneWarning, match="jobs failed"):
+        assert set(TunedClassifier(study, verbose=False).fit(X[:30], y).predict(X)) == {"a"}

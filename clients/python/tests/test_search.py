@@ -1,0 +1,69 @@
+"""Searches of functions, by ask and tell."""
+
+import math
+
+import pytest
+
+import gpc_tune
+
+SPACE = {"rate": {"log": {"from": 1e-5, "to": 1}}, "layers": (1, 4), "x": (0.0, 1.0), "kind": ["a", "b"],
+         "deep": [True, False]}
+
+
+def loss(point):
+    return (math.log(point["rate"]) + 7) ** 2 + (point["layers"] - 3) ** 2 + point["x"] + (point["kind"] == "a")
+
+
+def test_minimize():
+    seen = []
+    search = gpc_tune.minimize(lambda p: seen.append(p) or loss(p), SPACE, trials=12, method="sobol")
+    assert search.done and len(seen) == 12
+    assert [t["point"] for t in search.trials_] == seen and [t["value"] for t in search.trials_] == list(map(loss, seen))
+    assert search.best_ == (min(seen, key=loss), min(map(loss, seen)))
+    assert {type(v) for v in seen[0].values()} == {float, int, str, bool}
+    assert "rate=" in str(search.report_) and "<html" in search.report_.page
+
+
+def test_a_search_goes_on(tmp_path):
+    def stopped(point):
+        seen.append(point)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return loss(point)
+
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        gpc_tune.minimize(stopped, SPACE, trials=6, folder=tmp_path / "mine", random_state=1)
+    search = gpc_tune.minimize(stopped, SPACE, trials=6, folder=tmp_path / "mine", random_state=1)
+    assert len(search.trials_) == 6 and len(seen) == 7 and seen[3] == seen[4]  # the stopped one is evaluated again
+    want = gpc_tune.minimize(loss, SPACE, trials=6, random_state=1)
+    assert search.trials_ == want.trials_
+    with pytest.raises(gpc_tune.GpcTuneError, match="another"):
+        gpc_tune.Search({"x": (0.0, 2.0)}, folder=tmp_path / "mine").ask()
+
+
+def test_failures():
+    def f(point):
+        if point["x"] > .5:
+            raise OverflowError("too large")
+        return math.nan if point["x"] < .2 else -point["x"]
+
+    with pytest.raises(OverflowError):
+        gpc_tune.minimize(f, {"x": (0.0, 1.0)}, trials=8, method="sobol")
+    trials = gpc_tune.minimize(f, {"x": (0.0, 1.0)}, trials=8, method="sobol", catch=(OverflowError,)).trials_
+    assert any("OverflowError: too large" in (t["failure"] or "") for t in trials)
+    assert any("the value is nan" in (t["failure"] or "") for t in trials)
+
+
+def test_ask_and_tell():
+    search = gpc_tune.Search({"x": (-1.0, 1.0)}, trials=3, maximize=True)
+    first = search.ask()
+    search.tell(first.id, -2.5e-7)
+    second, third = search.ask(), search.ask()
+    with pytest.raises(gpc_tune.GpcTuneError, match=second.id):
+        search.ask()
+    search.tell(third, None)
+    search.tell(second, 3)
+    assert search.ask() is None and search.done and search.best_[1] == 3
+    with pytest.raises(gpc_tune.InvalidError, match="unknown range"):
+        gpc_tune.Search({"x": {"logg": 1}}).ask()
