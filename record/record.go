@@ -334,6 +334,9 @@ type Trial struct {
 	Evaluations int            `json:"evaluations"`
 	Warnings    []cause.Notice `json:"warnings,omitempty"`
 	Failure     cause.Notice   `json:"failure,omitzero"` // why there is no usable point
+	// Output is the path, in the run folder, of what the program wrote, without .stdout.txt and
+	// .stderr.txt; absent: nothing was kept.
+	Output string `json:"output,omitempty"`
 	// Asked has the points of a trial that failed before its first result: free hyperparameters on
 	// the theta scale.
 	Asked [][]Number `json:"asked,omitempty"`

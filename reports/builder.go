@@ -149,13 +149,15 @@ func (b *builder) fold(s *Study) Fold {
 }
 
 func (b *builder) failures(s *Study) (out []Failure) {
+	output := ""
 	add := func(trial *int, point, theta Values, why cause.Notice, job bool) {
 		if !why.IsZero() {
 			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, why.Kind, why.String(),
-				why.Text, job})
+				output, why.Text, job})
 		}
 	}
 	for _, t := range s.Trials {
+		output = t.Output
 		for _, p := range t.Points {
 			add(&t.Index, natural(b.record, p.Natural), inForce(b.record, onTheta(b.record, p.Theta)), p.Failure, false)
 		}

@@ -222,6 +222,8 @@ type GridPoint struct {
 	Preliminary bool `json:"preliminary,omitempty"`
 	// part of a model's budget, such as "11 % of the cases"
 	Share string `json:"share,omitempty"`
+	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
+	Output string `json:"output,omitempty"`
 }
 
 // Objective is the value of the tuning objective.
@@ -297,8 +299,10 @@ type Failure struct {
 	Theta   Values     `json:"theta"`   // the free hyperparameters at the failure, exactly, on the theta scale
 	Kind    cause.Kind `json:"kind"`    // the kind of reason
 	Message string     `json:"message"` // the reason
-	text    string     // the message without its place
-	job     bool       // whether a whole job failed, not only one of its points
+	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
+	Output string `json:"output,omitempty"`
+	text   string // the message without its place
+	job    bool   // whether a whole job failed, not only one of its points
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.

@@ -27,6 +27,8 @@ type Trial struct {
 	Path     []TrialStep `json:"path,omitempty"`
 	Warnings []string    `json:"warnings"`
 	Failure  string      `json:"failure,omitempty"`
+	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
+	Output string `json:"output,omitempty"`
 }
 
 // TrialPoint is an evaluated point. Its Scores are computed from the held-out cases of the trial's
@@ -53,7 +55,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
 			Evaluations: t.Evaluations, Own: t.Own > 0,
 			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
-			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String()}
+			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String(), Output: t.Output}
 		if t.Preliminary {
 			d.Preliminary = cmp.Or(t.Share.String(), c.Record.Start())
 		}

@@ -445,12 +445,21 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 	if err == nil {
 		counted, wait := interrupt.Counted(within)
 		panicking := panicked.Try(func() {
-			line, err = interrupt.Do(ctx, func() (record.Line, error) {
+			compute := func() (record.Line, error) {
 				defer wait() // the memory of a job that timed out is in use until it returns
 				return j.compute(counted)
-			})
+			}
+			if j.of.Ends {
+				line, err = compute()
+			} else {
+				line, err = interrupt.Do(ctx, compute)
+			}
 		})
 		err = cmp.Or(panicking, err)
+	}
+	output := ""
+	if line.Trial != nil {
+		output = line.Trial.Output
 	}
 	late := within.Err() != nil // read before ctx, because the end of ctx also ends within
 	switch {
@@ -460,6 +469,9 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 		line = j.failed(cause.TimedOut.New("timed out after %v", timeout))
 	case err != nil:
 		line = j.failed(cause.Failed(err))
+	}
+	if line.Trial != nil {
+		line.Trial.Output = output
 	}
 	if t := line.Trial; t != nil && !t.Failure.IsZero() && len(t.Points) == 0 && j.refused == nil {
 		for _, theta := range j.proposal.Points {
@@ -490,7 +502,7 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
 			TrainCounts: []int{}, Converged: true, Warnings: space.Edges(theta)}}, nil
 	case j.of.Value != nil:
-		trial, err := j.of.trial(ctx, j.proposal)
+		trial, err := j.of.trial(ctx, j.index, j.proposal)
 		return record.Line{Trial: &trial}, err
 	case j.assess:
 		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.all())

@@ -32,6 +32,8 @@ type Options struct {
 	// TrialTimeout cancels a job after this time and records a failure; 0: never. It is the only
 	// option that makes results depend on time.
 	TrialTimeout time.Duration
+	// Folder is the run folder, for the files of trials; "": the run has none.
+	Folder string
 	// Own, if set, reports which jobs this process runs; it leaves the others to other processes.
 	// study is an index into the list of studies. trial is an index into the study's first batch,
 	// or Later for all jobs after that batch. The run ends when none of this process's jobs can
@@ -185,10 +187,11 @@ func (s *scheduler) run() {
 	defer close(start)
 	defer cancel()
 	defer s.share(1)
-	for range s.Workers {
+	for slot := range s.Workers {
 		workers.Go(func() {
+			seated := context.WithValue(jobs, seatKey{}, seat{slot, s.Folder})
 			for j := range start {
-				results <- s.work(jobs, j)
+				results <- s.work(seated, j)
 			}
 		})
 	}

@@ -29,9 +29,12 @@ type Study struct {
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
-	Told     bool   // Run evaluates no points: Ask gives them, and Tell records their values
-	Memory   int64  // upper bound of the bytes that one of its jobs needs
-	Less     string // text for errors: how to reduce Memory, and to how much; "": unknown
+	// Ends means that Value returns soon after the end of its context, so the run waits for it.
+	Ends bool
+	// Told means that Run evaluates no points: Ask gives them, and Tell records their values.
+	Told   bool
+	Memory int64  // upper bound of the bytes that one of its jobs needs
+	Less   string // text for errors: how to reduce Memory, and to how much; "": unknown
 	// Value is the objective at theta, which is maximised. It replaces Trial and Assess, for
 	// strategies without a local optimiser and chains. An error, or a value that is not finite, is
 	// the failure of that point.
@@ -169,11 +172,13 @@ func (s *Study) Budget() Budget {
 	return b
 }
 
-// trial evaluates the points of a proposal by Value.
-func (s *Study) trial(ctx context.Context, p Proposal) (record.Trial, error) {
+// trial evaluates the points of a proposal by Value. With an error it has only what Value wrote.
+func (s *Study) trial(ctx context.Context, index int, p Proposal) (record.Trial, error) {
 	t := record.Trial{Status: "evaluated", Evaluations: len(p.Points)}
 	for _, theta := range p.Points {
-		value, err := s.Value(ctx, theta)
+		e := s.evaluation(ctx, index, theta)
+		value, err := s.Value(context.WithValue(ctx, evaluationKey{}, e), theta)
+		t.Output = e.Output
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}

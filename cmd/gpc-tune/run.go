@@ -47,6 +47,9 @@ new. Several processes may run the same file in one folder; they share the work.
 			if dryRun {
 				return printPlan(c, plan, e.dir, options)
 			}
+			if of := plan.Spec.Program; of != nil {
+				signals.patient(of.Grace)
+			}
 			bar, done := begin(c, signals, &options)
 			bar.of(plan.Manifest.Configurations)
 			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)

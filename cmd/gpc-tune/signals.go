@@ -32,6 +32,7 @@ type interrupts struct {
 	mu       sync.Mutex
 	draining bool           // there is work to finish
 	ending   bool           // a signal is ending the program; exit waits for that
+	patience time.Duration  // time that running programs have to end by themselves
 	well     bool           // a signal is the normal end of the command: exit code 0
 	first    syscall.Signal // 0: none yet
 }
@@ -49,7 +50,7 @@ func watch() (ctx context.Context, i *interrupts) {
 		s := (<-signals).(syscall.Signal)
 		i.mu.Lock()
 		i.first, i.ending = s, !i.draining
-		ending, code := i.ending, 128+int(s)
+		ending, code, patience := i.ending, 128+int(s), i.patience
 		if i.well {
 			code = 0
 		}
@@ -58,10 +59,11 @@ func watch() (ctx context.Context, i *interrupts) {
 			end(code)
 		}
 		close(i.drained)
+		finishing := max(0, grace-patience)
 		// a goroutine, because writing blocks if nobody reads
 		go fmt.Fprintf(os.Stderr, "\ngpc-tune: finishing what is under way for up to %v; signal again to stop at "+
-			"once\n", grace)
-		wait, late := last, time.After(grace)
+			"once\n", finishing)
+		wait, late := last, time.After(finishing)
 		for again := os.Signal(syscall.SIGHUP); again == syscall.SIGHUP; {
 			select {
 			case again = <-signals:
@@ -70,7 +72,7 @@ func watch() (ctx context.Context, i *interrupts) {
 			}
 		}
 		i.cancel()
-		time.Sleep(wait)
+		time.Sleep(wait + patience)
 		i.mu.Lock()
 		i.ending = true
 		i.mu.Unlock()
@@ -92,6 +94,16 @@ func (i *interrupts) drain() (drained <-chan struct{}, done func()) {
 func (i *interrupts) set(draining bool) {
 	i.mu.Lock()
 	i.draining = draining
+	i.mu.Unlock()
+}
+
+// patient gives programs that run this time to end by themselves, within the grace period.
+func (i *interrupts) patient(patience time.Duration) {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	i.patience = patience
 	i.mu.Unlock()
 }
 

@@ -57,6 +57,9 @@ Exit codes:
 			if err != nil {
 				return err
 			}
+			if of := laid.Plan.Spec.Program; of != nil {
+				signals.patient(of.Grace)
+			}
 			bar, done := begin(c, signals, &options)
 			defer done() // last, so that the first signal does not cut off the output about the block
 			options.Resume = true

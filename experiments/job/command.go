@@ -1,7 +1,6 @@
 package job
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // Command computes the objective of a program by running its command in a folder.
@@ -40,8 +41,10 @@ func (c Command) Check() error {
 	return err
 }
 
-// Value runs the command at x, in natural units. What the command fails by is the error.
+// Value runs the command at x, in natural units. What the command fails by is the error. At the end
+// of ctx and of the time limit the command has a time of grace to end by itself.
 func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
+	of := search.EvaluationOf(ctx)
 	within := ctx
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -50,12 +53,16 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 	}
 	args := c.Arguments(x)
 	run := exec.CommandContext(within, args[0], args[1:]...)
-	machine.Apart(run)
-	var out, complaints tail
-	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, &out, &complaints, time.Second
+	out, complaints, kept := outputs(of)
+	defer kept()
+	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, out, complaints, time.Second
+	run.Env = append(os.Environ(), environment(of)...)
 	if c.Input == "json" {
 		run.Stdin = strings.NewReader(c.JSON(x) + "\n")
 	}
+	runtime.LockOSThread() // the program would die with its thread
+	defer runtime.UnlockOSThread()
+	machine.Supervise(run, c.Grace)
 	switch err := run.Run(); {
 	case errors.Is(err, exec.ErrWaitDelay): // it ended well, and left processes that hold its output
 		machine.End(run)
@@ -71,6 +78,19 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 		return math.NaN(), cause.Program.New("%s", text)
 	}
 	return c.read(out.last())
+}
+
+// environment returns the assignments that describe a trial to its program.
+func environment(of *search.Evaluation) []string {
+	all := []string{"GPC_TUNE_TRIAL=" + strconv.Itoa(of.Trial), "GPC_TUNE_SEED=" + strconv.FormatUint(of.Seed, 10),
+		"GPC_TUNE_SLOT=" + strconv.Itoa(of.Slot), machine.Parent()}
+	if of.Folder != "" {
+		all = append(all, spec.FolderVariable+"="+of.Folder)
+	}
+	if !math.IsNaN(of.Budget) {
+		all = append(all, "GPC_TUNE_BUDGET="+strconv.FormatFloat(of.Budget, 'g', -1, 64))
+	}
+	return all
 }
 
 // read is the value in the last line of the output.
@@ -102,24 +122,4 @@ func (c Command) read(line string) (float64, error) {
 		return math.NaN(), cause.NotFinite.New("the objective is %v", value)
 	}
 	return value, nil
-}
-
-// tail keeps the end of an output.
-type tail struct{ kept []byte }
-
-// mostKept is the number of bytes that a tail keeps.
-const mostKept = 1 << 16
-
-// Write implements io.Writer.
-func (t *tail) Write(p []byte) (int, error) {
-	if t.kept = append(t.kept, p...); len(t.kept) > 2*mostKept {
-		t.kept = bytes.Clone(t.kept[len(t.kept)-mostKept:])
-	}
-	return len(p), nil
-}
-
-// last is the last line that is not empty.
-func (t *tail) last() string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "�"))
-	return strings.TrimSpace(text[1+strings.LastIndexByte(text, '\n'):])
 }

@@ -40,7 +40,7 @@ func (p *planner) program() {
 		if err := command.Check(); err != nil {
 			p.AtPlace(of.CommandPlace, "the command cannot be run: %v", err)
 		}
-		f.Value = command.Value
+		f.Value, f.Ends = command.Value, true
 	}
 	content := sha256.New()
 	for _, name := range of.Paths(p.Spec.Dir) {

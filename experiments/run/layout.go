@@ -284,6 +284,9 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 	}
 	defer journal.Close() // every line is on disk already
 	defer Govern(p, &o)()
+	if o.Folder, err = filepath.Abs(l.Dir); err != nil {
+		return summary, 0, err
+	}
 	if summary, err = search.Run(ctx, studies, journal, o.Options); err == nil {
 		err = journal.Close()
 	}

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -47,6 +49,9 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 		}
 	}
 	defer Govern(p, &o)()
+	if o.Folder, err = filepath.Abs(dir); err != nil {
+		return nil, search.Summary{}, err
+	}
 	summary, ended := search.Run(ctx, p.Search(), journal, o.Options)
 	if err := journal.Close(); ended == nil {
 		ended = err
@@ -90,6 +95,9 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 	j, begun, err := open(p, dir, o)
 	if err != nil {
 		return nil, err
+	}
+	if folder, err := filepath.Abs(dir); err == nil && p.Spec.Program != nil {
+		machine.EndOrphans(spec.FolderVariable + "=" + filepath.Join(folder, "trials"))
 	}
 	if begun.Build != p.Manifest.Build {
 		o.Warn("%s was started by another build (%v; this is %v); its results may differ in the last digits from "+

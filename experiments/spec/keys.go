@@ -413,6 +413,7 @@ var Sections = []Section{
 			"the line is the value", "field: loss"},
 		{"minimize", "whether the smallest value is the best", "false", "minimize: true"},
 		{"timeout", "ends the program after this time; the trial has failed", "none", "timeout: 10m"},
+		{"grace", "time that the program has to end by itself after SIGTERM, before it is killed", "10s", "grace: 1m"},
 		{"files", "files whose content decides the values; if one changes, nothing of an earlier run is used",
 			"none", "files: [train.py, data.csv]"},
 	}},

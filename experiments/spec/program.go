@@ -22,8 +22,12 @@ type programming struct {
 	Field           string           `yaml:"field"`
 	Minimize        bool             `yaml:"minimize"`
 	Timeout         search.Span      `yaml:"timeout"`
+	Grace           search.Span      `yaml:"grace"`
 	Files           []string         `yaml:"files"`
 }
+
+// usualGrace is the time that a program has to end by itself, unless the file says otherwise.
+const usualGrace = 10 * time.Second
 
 // programSections are the sections of a file with a program.
 var programSections = []string{"version", "name", "seed", "program", "tune", "report"}
@@ -47,7 +51,11 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	}
 	choose(d, n, "input", &of.Input, inputs)
 	within, _ := time.ParseDuration(string(of.Timeout)) // none: 0
-	s.Program = &Program{Timeout: within, Files: of.Files, CommandPlace: d.Found.Place(command),
+	grace, err := time.ParseDuration(string(of.Grace))
+	if err != nil {
+		grace = usualGrace
+	}
+	s.Program = &Program{Timeout: within, Grace: grace, Files: of.Files, CommandPlace: d.Found.Place(command),
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
 		Program: record.Program{Command: append([]string{}, of.Command...), Input: of.Input,
 			Field: of.Field, Minimize: of.Minimize}}

@@ -55,11 +55,15 @@ type Spec struct {
 	Program *Program // instead of Data and Models; nil: none
 }
 
+// FolderVariable is the variable of a program's environment that has the folder of its point.
+const FolderVariable = "GPC_TUNE_FOLDER"
+
 // Program is an objective that a command computes, or for Go programs a function, in place of data
 // and models.
 type Program struct {
 	record.Program
 	Timeout time.Duration // longest time of a trial; 0: no limit
+	Grace   time.Duration // time to end by itself after SIGTERM
 	Files   []string      // files whose content decides the values
 	Space   search.Space
 	Ways    []Tune // ways of searching the space

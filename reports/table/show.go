@@ -112,6 +112,9 @@ func writeAll(c reports.Configuration, w io.Writer) {
 	}
 	for _, f := range c.Failures {
 		fmt.Fprintf(w, "FAILED %s\n", terminal.OneLine(f.String()))
+		if f.Output != "" {
+			fmt.Fprintf(w, "its output: %s.stderr.txt\n", f.Output)
+		}
 	}
 }
 
@@ -121,6 +124,9 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 		cmp.Or(t.Status, "failed"), Counted(t.Evaluations, "evaluation", "evaluations"))
 	if len(t.Start) > 0 {
 		fmt.Fprintf(w, "start %s\n", reports.Assignments(t.Start, reports.Exact))
+	}
+	if t.Output != "" {
+		fmt.Fprintf(w, "output %s.stdout.txt %s.stderr.txt\n", t.Output, t.Output)
 	}
 	points := Table{Title: "points", Columns: Columns("point", objective, "gradient", "hyperparameters", "theta",
 		"scores", "", "failure")}
