@@ -19,4 +19,6 @@ type Program struct {
 	Field string `json:"field,omitempty"`
 	// the smallest value is the best; Point.Value has its sign changed
 	Minimize bool `json:"minimize,omitempty"`
+	// the rule that ends trials early, as in the file; empty: they run to their end
+	StopEarly string `json:"stop_early,omitempty"`
 }

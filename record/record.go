@@ -334,6 +334,11 @@ type Trial struct {
 	Evaluations int            `json:"evaluations"`
 	Warnings    []cause.Notice `json:"warnings,omitempty"`
 	Failure     cause.Notice   `json:"failure,omitzero"` // why there is no usable point
+	// Interim has the values on the way, with growing steps, in the sign of Point.Value.
+	Interim []Interim `json:"interim,omitempty"`
+	// Early means that the trial was stopped early, and has its last value on the way. Such a trial
+	// is Preliminary too.
+	Early bool `json:"early,omitempty"`
 	// Output is the path, in the run folder, of what the program wrote, without .stdout.txt and
 	// .stderr.txt; absent: nothing was kept.
 	Output string `json:"output,omitempty"`
@@ -354,6 +359,12 @@ type Trial struct {
 	// After is, for an enqueued point, the number of trials that the strategy had proposed when
 	// this trial ended.
 	After int `json:"after,omitempty"`
+}
+
+// Interim is a value of the objective after a step of a trial, such as an epoch.
+type Interim struct {
+	Step  float64 `json:"step"`
+	Value Number  `json:"value"`
 }
 
 // Share is a fraction of a budget.

@@ -220,7 +220,7 @@ type GridPoint struct {
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
 	// the point was evaluated with a part of the budget, and cannot be the best
 	Preliminary bool `json:"preliminary,omitempty"`
-	// part of a model's budget, such as "11 % of the cases"
+	// part of a model's budget, such as "11 % of the cases", or "stopped early"
 	Share string `json:"share,omitempty"`
 	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
 	Output string `json:"output,omitempty"`

@@ -24,6 +24,9 @@ func (b *builder) grid(objective string) []GridPoint {
 			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
 				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary, Share: t.Share.String(),
 				Output: t.Output}
+			if t.Early {
+				g.Share = "stopped early"
+			}
 			value := p.Value
 			if objective == "log_evidence" {
 				g.LogEvidence = &value

@@ -268,6 +268,10 @@ func negative(t *record.Trial) *record.Trial {
 	for i := range out.Points {
 		out.Points[i].Value = -out.Points[i].Value
 	}
+	out.Interim = slices.Clone(t.Interim)
+	for i := range out.Interim {
+		out.Interim[i].Value = -out.Interim[i].Value
+	}
 	return &out
 }
 

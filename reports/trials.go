@@ -24,11 +24,19 @@ type Trial struct {
 	Start       Values       `json:"start"` // for local optimisers and chains
 	Points      []TrialPoint `json:"points"`
 	// for local optimisers on all of the training data, from the start to the end
-	Path     []TrialStep `json:"path,omitempty"`
-	Warnings []string    `json:"warnings"`
-	Failure  string      `json:"failure,omitempty"`
+	Path []TrialStep `json:"path,omitempty"`
+	// values on the way of a program, by its own steps
+	Interim  []Interim `json:"interim,omitempty"`
+	Warnings []string  `json:"warnings"`
+	Failure  string    `json:"failure,omitempty"`
 	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
 	Output string `json:"output,omitempty"`
+}
+
+// Interim is a value that a program gave on the way, after a step.
+type Interim struct {
+	Step  Number `json:"step"`
+	Value Number `json:"value"`
 }
 
 // TrialPoint is an evaluated point. Its Scores are computed from the held-out cases of the trial's
@@ -58,6 +66,9 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String(), Output: t.Output}
 		if t.Preliminary {
 			d.Preliminary = cmp.Or(t.Share.String(), c.Record.Start())
+		}
+		for _, at := range t.Interim {
+			d.Interim = append(d.Interim, Interim{Number(at.Step), Number(at.Value)})
 		}
 		for _, p := range t.Points {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),

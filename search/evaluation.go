@@ -2,10 +2,15 @@ package search
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+
+	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // Evaluation is one call of a Function's Value, which finds it in its context with EvaluationOf.
@@ -20,6 +25,14 @@ type Evaluation struct {
 	Folder string
 	Budget float64 // value of the budget hyperparameter; NaN: the search has none
 	Output string  // set by Value: the path, in the run folder, of what it wrote; "": nothing
+
+	rule     EarlyStop // nil: trials run to their end
+	earlier  [][]record.Interim
+	minimize bool
+
+	mu    sync.Mutex // guards sofar and early
+	sofar []record.Interim
+	early bool
 }
 
 // evaluationKey is the key of an Evaluation in a context.
@@ -42,9 +55,9 @@ type seat struct {
 // seatKey is the key of a seat in a context.
 type seatKey struct{}
 
-// evaluation is the Evaluation of a trial at theta.
-func (s *Study) evaluation(ctx context.Context, index int, theta []float64) *Evaluation {
-	e := &Evaluation{Trial: index, Budget: math.NaN()}
+// evaluation is the Evaluation of a trial at theta, compared with earlier trials.
+func (s *Study) evaluation(ctx context.Context, index int, theta []float64, earlier [][]record.Interim) *Evaluation {
+	e := &Evaluation{Trial: index, Budget: math.NaN(), rule: s.Early, earlier: earlier, minimize: s.Minimize}
 	at := slices.Clone(theta)
 	if i := s.Space.index(FidelityOf(s.Strategy).Of); i >= 0 {
 		e.Budget = s.Space[i].Map.Natural(theta[i])
@@ -57,4 +70,63 @@ func (s *Study) evaluation(ctx context.Context, index int, theta []float64) *Eva
 		e.Folder = filepath.Join(worker.folder, "trials", point)
 	}
 	return e
+}
+
+// Report records a value on the way: the objective after a step, such as an epoch. It returns true
+// if the trial is to end. Values that are not finite, and steps that do not grow, are ignored.
+func (e *Evaluation) Report(step, value float64) (stop bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.minimize {
+		value = -value
+	}
+	if e.early { // a value that comes before the trial has ended does not count
+		return true
+	}
+	at, last := record.Interim{Step: step, Value: record.Number(value)}, len(e.sofar)-1
+	if !at.Value.Finite() || last >= 0 && !(step > e.sofar[last].Step) || len(e.sofar) == mostInterim {
+		return e.early
+	}
+	e.sofar = append(e.sofar, at)
+	e.early = e.early || e.rule != nil && e.rule.Stops(e.sofar, e.earlier)
+	return e.early
+}
+
+// reported returns the values on the way so far. Those of a search that minimises have the sign of
+// the maximised objective.
+func (e *Evaluation) reported() []record.Interim {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sofar[:len(e.sofar):len(e.sofar)]
+}
+
+// trial evaluates the points of a proposal by Value. With an error it has only what Value wrote.
+func (s *Study) trial(
+	ctx context.Context, index int, p Proposal, earlier [][]record.Interim,
+) (record.Trial, error) {
+	t := record.Trial{Status: "evaluated", Evaluations: len(p.Points)}
+	for _, theta := range p.Points {
+		e := s.evaluation(ctx, index, theta, earlier)
+		value, err := s.Value(context.WithValue(ctx, evaluationKey{}, e), theta)
+		t.Output, t.Interim = e.Output, e.reported()
+		if errors.Is(err, ErrEarly) && len(t.Interim) > 0 {
+			value, err = float64(t.Interim[len(t.Interim)-1].Value), nil
+			t.Early, t.Status = true, "stopped early"
+		}
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		at := s.evaluated(theta, value).Points[0]
+		if err == nil && !at.Value.Finite() {
+			err = cause.NotFinite.New("the objective is %v", value)
+		}
+		if err != nil {
+			if len(p.Points) == 1 {
+				return t, err // an error fails the whole trial, which can run again
+			}
+			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
+		}
+		t.Points = append(t.Points, at)
+	}
+	return t, nil
 }

@@ -15,10 +15,11 @@ type Function struct {
 	Space    Space
 	Strategy Strategy // one that evaluates points as they are, such as Bayes
 	Seed     uint64
-	Stop     Stop // ends the search before the strategy does
-	Minimize bool // the smallest value is the best
-	Ends     bool // Value returns soon after its context has ended, and the run waits for that
-	Told     bool // the values are told (Ask and Tell), and Value is not called
+	Stop     Stop      // ends the search before the strategy does
+	Minimize bool      // the smallest value is the best
+	Early    EarlyStop // ends trials early; nil: they run to their end
+	Ends     bool      // Value returns soon after its context has ended, and the run waits for that
+	Told     bool      // the values are told (Ask and Tell), and Value is not called
 	// Value is the objective at x, in the order of Space and in natural units. An error, or a value
 	// that is not finite, is the failure of that point. Workers call it at the same time.
 	Value func(ctx context.Context, x []float64) (float64, error)
@@ -27,7 +28,7 @@ type Function struct {
 // Study is the search as a Study. The key must identify everything on which the values depend.
 func (f Function) Study(key string) Study {
 	s := Study{Key: key, Space: f.Space, Strategy: f.Strategy, Stop: f.Stop, Seed: f.Seed, Minimize: f.Minimize,
-		Told: f.Told, Ends: f.Ends}
+		Told: f.Told, Ends: f.Ends, Early: f.Early}
 	if s.Stop.Target != nil && f.Minimize { // the maximised value has the other sign
 		target := -*s.Stop.Target
 		s.Stop.Target = &target

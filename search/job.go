@@ -3,9 +3,6 @@ package search
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -67,10 +64,11 @@ type job struct {
 	place    int      // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool
-	think    bool           // asks the strategy; has no line
-	told     []record.Trial // history with which the strategy is asked
-	refused  error          // why the point is not evaluated
-	theta    []float64      // theta of the best trial
+	think    bool               // asks the strategy; has no line
+	earlier  [][]record.Interim // values on the way with which the trial is compared
+	told     []record.Trial     // history with which the strategy is asked
+	refused  error              // why the point is not evaluated
+	theta    []float64          // theta of the best trial
 	noWinner error
 }
 
@@ -130,8 +128,13 @@ func (s *tuning) asks() bool {
 // trial is under way.
 func (s *tuning) jobs(next []Proposal) (batch []job) {
 	before := len(s.trials)
+	var earlier [][]record.Interim
+	if s.Early != nil {
+		finished, _ := s.over(s.trials)
+		earlier = interim(finished)
+	}
 	for _, p := range next {
-		j := job{of: s, index: before + len(batch), place: Later, proposal: p}
+		j := job{of: s, earlier: earlier, index: before + len(batch), place: Later, proposal: p}
 		if before == 0 && !j.inOrder() {
 			j.place = j.index
 		}
@@ -309,8 +312,8 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 	}
 	s.thought = false
 	next = s.proposed
-	if len(next) > 0 && s.oneByOne() {
-		next = next[:1]
+	if n := s.together(); n > 0 {
+		next = next[:min(n, len(next))]
 	}
 	if len(next) > 0 && s.Stop != (Stop{}) {
 		if why := cmp.Or(s.Stop.reached(s.over(s.trials)), s.Stop.worthless(next),
@@ -419,19 +422,6 @@ func (s *tuning) nth(index int, p Proposal) (kind string, n int) {
 	return kind, s.asked[first] - 1
 }
 
-// jobKey is the hash of everything that determines a job's result.
-func jobKey(study, kind string, index int, points [][]float64) string {
-	b := fmt.Appendf(nil, "%q %q %d %d", study, kind, index, len(points))
-	for _, theta := range points {
-		b = binary.LittleEndian.AppendUint64(b, uint64(len(theta)))
-		for _, u := range theta {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(u))
-		}
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
-}
-
 // do runs the job with a time limit; 0: none. ok is false if ctx ended, because the result may then
 // be incomplete.
 func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, ok bool) {
@@ -457,9 +447,9 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 		})
 		err = cmp.Or(panicking, err)
 	}
-	output := ""
+	var partial record.Trial // the output and the values on the way of a trial that failed
 	if line.Trial != nil {
-		output = line.Trial.Output
+		partial = *line.Trial
 	}
 	late := within.Err() != nil // read before ctx, because the end of ctx also ends within
 	switch {
@@ -471,7 +461,7 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 		line = j.failed(cause.Failed(err))
 	}
 	if line.Trial != nil {
-		line.Trial.Output = output
+		line.Trial.Output, line.Trial.Interim = partial.Output, partial.Interim
 	}
 	if t := line.Trial; t != nil && !t.Failure.IsZero() && len(t.Points) == 0 && j.refused == nil {
 		for _, theta := range j.proposal.Points {
@@ -502,7 +492,7 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
 			TrainCounts: []int{}, Converged: true, Warnings: space.Edges(theta)}}, nil
 	case j.of.Value != nil:
-		trial, err := j.of.trial(ctx, j.index, j.proposal)
+		trial, err := j.of.trial(ctx, j.index, j.proposal, j.earlier)
 		return record.Line{Trial: &trial}, err
 	case j.assess:
 		fit, err := j.of.Assess(ctx, j.index, j.theta, j.of.all())
@@ -543,7 +533,8 @@ func (j job) stamp(line record.Line) record.Line {
 	} else {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
-		trial.Preliminary, trial.Share, trial.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
+		trial.Preliminary = j.proposal.Preliminary || trial.Early
+		trial.Share, trial.Own = j.proposal.Share, j.proposal.Own
 		if trial.Own == 0 {
 			trial.After = 0 // copied from an enqueued point
 		}

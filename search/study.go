@@ -2,10 +2,8 @@ package search
 
 import (
 	"context"
-	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -29,6 +27,7 @@ type Study struct {
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
+	Early    EarlyStop // ends trials of Value early; nil: they run to their end
 	// Ends means that Value returns soon after the end of its context, so the run waits for it.
 	Ends bool
 	// Told means that Run evaluates no points: Ask gives them, and Tell records their values.
@@ -103,9 +102,20 @@ type Stage struct {
 	Open func(fits []*record.Fit) (configurations []int)
 }
 
-// oneByOne reports whether the trials of one batch run one after another, so that the search can
-// stop between them.
-func (s *Study) oneByOne() bool { return s.Stop != (Stop{}) && s.Strategy.Budget(s.Space).AtOnce == 0 }
+// together is the number of trials of one batch that run together; 0: all of them. A search that
+// proposes all its trials at once runs them one after another if it can stop between them, and in
+// smaller batches if a trial is compared with earlier ones.
+func (s *Study) together() int {
+	switch {
+	case s.Strategy.Budget(s.Space).AtOnce > 0:
+		return 0
+	case s.Stop != (Stop{}):
+		return 1
+	case s.Early != nil:
+		return earlyBatch
+	}
+	return 0
+}
 
 // First returns the proposals that can run before any result is known.
 func (s *Study) First() []Proposal {
@@ -113,8 +123,8 @@ func (s *Study) First() []Proposal {
 		return nil
 	}
 	first := s.ask(nil)
-	if s.oneByOne() {
-		return first[:min(1, len(first))]
+	if n := s.together(); n > 0 {
+		return first[:min(n, len(first))]
 	}
 	var begun []record.Trial
 	for len(first) > len(begun) && len(first) < UnderWay(s.Strategy) {
@@ -161,8 +171,8 @@ func (s *Study) Budget() Budget {
 		return Budget{}
 	}
 	b := s.Strategy.Budget(s.Space)
-	if s.oneByOne() {
-		b.AtOnce = 1
+	if n := s.together(); n > 0 {
+		b.AtOnce = n
 	}
 	b.AtMost = b.AtMost || s.Stop != (Stop{})
 	if s.Preliminary {
@@ -170,31 +180,6 @@ func (s *Study) Budget() Budget {
 		b.AtOnce = max(b.AtOnce, 1)
 	}
 	return b
-}
-
-// trial evaluates the points of a proposal by Value. With an error it has only what Value wrote.
-func (s *Study) trial(ctx context.Context, index int, p Proposal) (record.Trial, error) {
-	t := record.Trial{Status: "evaluated", Evaluations: len(p.Points)}
-	for _, theta := range p.Points {
-		e := s.evaluation(ctx, index, theta)
-		value, err := s.Value(context.WithValue(ctx, evaluationKey{}, e), theta)
-		t.Output = e.Output
-		if ctx.Err() != nil {
-			return t, ctx.Err()
-		}
-		at := s.evaluated(theta, value).Points[0]
-		if err == nil && !at.Value.Finite() {
-			err = cause.NotFinite.New("the objective is %v", value)
-		}
-		if err != nil {
-			if len(p.Points) == 1 {
-				return t, err // an error fails the whole trial, which can run again
-			}
-			at.Value, at.Failure = record.Number(math.NaN()), cause.Failed(err)
-		}
-		t.Points = append(t.Points, at)
-	}
-	return t, nil
 }
 
 // evaluated is the trial of one point with its value.

@@ -45,17 +45,19 @@ func (c Command) Check() error {
 // of ctx and of the time limit the command has a time of grace to end by itself.
 func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 	of := search.EvaluationOf(ctx)
-	within := ctx
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, c.Timeout)
+		within, cancel = context.WithTimeout(within, c.Timeout)
 		defer cancel()
 	}
 	args := c.Arguments(x)
 	run := exec.CommandContext(within, args[0], args[1:]...)
 	out, complaints, kept := outputs(of)
 	defer kept()
-	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, out, complaints, time.Second
+	said := &messages{of: of, stop: func() { stop(search.ErrEarly) }}
+	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, io.MultiWriter(out, said), complaints, time.Second
 	run.Env = append(os.Environ(), environment(of)...)
 	if c.Input == "json" {
 		run.Stdin = strings.NewReader(c.JSON(x) + "\n")
@@ -64,10 +66,12 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 	defer runtime.UnlockOSThread()
 	machine.Supervise(run, c.Grace)
 	switch err := run.Run(); {
-	case errors.Is(err, exec.ErrWaitDelay): // it ended well, and left processes that hold its output
-		machine.End(run)
 	case ctx.Err() != nil:
 		return math.NaN(), ctx.Err()
+	case errors.Is(err, exec.ErrWaitDelay) && within.Err() == nil: // it ended well, and left processes
+		machine.End(run)
+	case errors.Is(context.Cause(within), search.ErrEarly):
+		return math.NaN(), search.ErrEarly // the trial has its last value on the way
 	case within.Err() != nil:
 		return math.NaN(), cause.TimedOut.New("timed out after %v", c.Timeout)
 	case err != nil:
@@ -96,6 +100,9 @@ func environment(of *search.Evaluation) []string {
 // read is the value in the last line of the output.
 func (c Command) read(line string) (float64, error) {
 	text := line
+	if _, value, is := message(line); is {
+		text = value
+	}
 	if c.Field != "" {
 		var fields map[string]any
 		d := json.NewDecoder(strings.NewReader(line))

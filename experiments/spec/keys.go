@@ -414,8 +414,18 @@ var Sections = []Section{
 		{"minimize", "whether the smallest value is the best", "false", "minimize: true"},
 		{"timeout", "ends the program after this time; the trial has failed", "none", "timeout: 10m"},
 		{"grace", "time that the program has to end by itself after SIGTERM, before it is killed", "10s", "grace: 1m"},
+		{"stop_early", "rule that ends trials early, by the values on the way: lines gpc-tune: STEP VALUE of the " +
+			"program's output", "none", "stop_early: median"},
 		{"files", "files whose content decides the values; if one changes, nothing of an earlier run is used",
 			"none", "files: [train.py, data.csv]"},
+	}},
+	{"stop_early", "options of the rules that end trials early", []string{"Median", "AsynchronousHalving"}, []Key{
+		{"trials", "number of earlier trials that the rule needs before it ends one", "5",
+			"stop_early: {median: {trials: 10}}"},
+		{"from", "first step at which a trial may end", "0; for successive_halving 1",
+			"stop_early: {median: {from: 10}}"},
+		{"eta", "ratio of two steps at which trials end, and one in this many goes on", "3",
+			"stop_early: {successive_halving: {eta: 4}}"},
 	}},
 	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange"}, []Key{
 		{"from", "the smallest value", "", "rate: {log: {from: 0.001, to: 1}}"},

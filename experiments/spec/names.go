@@ -118,13 +118,16 @@ func Kinds() []Kind {
 		published,
 		kind("illustrations", illustrate.Illustrations),
 		kind("ranges", param.Ranges),
+		kind("stop_early", search.EarlyStops),
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}",
 		"model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",
 		"tune: {method: %s}", "tune: {objective: %s}", "evaluate: %s", "race: %s",
 		"tune: {method: auto, objective: {cv: {score: %s}}}", "predict: {average: %s}", "report: {curves: [%s]}",
 		"report: {formats: [%s]}", "report: {formats: [svg]} # %s among them", "data: {dataset: %s}", "",
-		"illustrate: %s", "program: {command: [./train, \"{rate}\"], hyperparameters: {rate: %s}}"} {
+		"illustrate: %s", "program: {command: [./train, \"{rate}\"], hyperparameters: {rate: %s}}",
+		"program: {command: [./train, \"{rate}\"], hyperparameters: {rate: {log: {from: 0.001, to: 1}}}, stop_early: " +
+			"%s}"} {
 		all[i].In = in
 	}
 	return all

@@ -23,6 +23,7 @@ type programming struct {
 	Minimize        bool             `yaml:"minimize"`
 	Timeout         search.Span      `yaml:"timeout"`
 	Grace           search.Span      `yaml:"grace"`
+	StopEarly       *strictyaml.Node `yaml:"stop_early"`
 	Files           []string         `yaml:"files"`
 }
 
@@ -59,6 +60,10 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
 		Program: record.Program{Command: append([]string{}, of.Command...), Input: of.Input,
 			Field: of.Field, Minimize: of.Minimize}}
+	if of.StopEarly != nil {
+		s.Program.Early, _, _ = component(d, of.StopEarly, "rule", search.EarlyStops)
+		s.Program.StopEarly = strictyaml.Flow(of.StopEarly)
+	}
 	if of.Hyperparameters == nil {
 		d.At(n, "no hyperparameters; add for example hyperparameters: {rate: {log: {from: 0.001, to: 1}}}")
 		return

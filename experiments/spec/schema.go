@@ -152,9 +152,9 @@ func ExperimentSchema() jsonschema.Schema {
 	}
 	program := grammar{parts: map[string]jsonschema.Schema{"input": jsonschema.Texts(inputs...),
 		"hyperparameters": {"type": "object", "additionalProperties": plain.component(kinds["ranges"]),
-			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}}}}
-	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "command",
-		"hyperparameters")
+			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}},
+		"stop_early": plain.component(kinds["stop_early"])}}
+	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "hyperparameters")
 	programmed := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "program")
 	for key := range programmed["properties"].(jsonschema.Schema) {
 		if !slices.Contains(programSections, key) {

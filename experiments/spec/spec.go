@@ -62,9 +62,10 @@ const FolderVariable = "GPC_TUNE_FOLDER"
 // and models.
 type Program struct {
 	record.Program
-	Timeout time.Duration // longest time of a trial; 0: no limit
-	Grace   time.Duration // time to end by itself after SIGTERM
-	Files   []string      // files whose content decides the values
+	Timeout time.Duration    // longest time of a trial; 0: no limit
+	Early   search.EarlyStop // ends trials early; nil: they run to their end
+	Grace   time.Duration    // time to end by itself after SIGTERM
+	Files   []string         // files whose content decides the values
 	Space   search.Space
 	Ways    []Tune // ways of searching the space
 	// Value computes the objective for a Go program; nil: Command does.

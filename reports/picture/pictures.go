@@ -25,6 +25,7 @@ var pictureTable = []struct {
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
 	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
+	{"way", "the values on the way of a program's trials, by its own steps", wayPictures},
 	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
 	{"importance", "shares of each hyperparameter in the variance over the space of a search", importancePictures},
 	{"parallel", "the points of a search across one axis for each hyperparameter, the best in colour",

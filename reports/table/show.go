@@ -137,7 +137,11 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 	for i, s := range t.Path {
 		path.Add(i, s.Value, reports.Assignments(s.Theta, reports.Significant))
 	}
-	for _, t := range []Table{points, path} {
+	way := Table{Title: "values on the way", Columns: Columns("step", objective)}
+	for _, at := range t.Interim {
+		way.Add(at.Step, at.Value)
+	}
+	for _, t := range []Table{points, path, way} {
 		t.exactly()
 		t.print(w, Screen{}, false)
 	}

@@ -1,0 +1,55 @@
+package picture
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// wayPictures show the values on the way of the trials of a program, by its own steps: a line for
+// each trial, the best one by itself, and trials that were stopped early.
+func wayPictures(r shown) []figure.Figure {
+	reported := func(c reports.Configuration) bool {
+		return c.Program != nil && slices.ContainsFunc(c.Studies[0].Trials, func(t *record.Trial) bool {
+			return len(t.Interim) > 1
+		})
+	}
+	return figurePerConfiguration(r, reported, 1, func(part []Member, n Naming) figure.Figure {
+		c := part[0].Configuration
+		f := figure.Figure{Name: "way", Title: fmt.Sprintf("%s %s · values on the way", n.Members[0], n.Heading),
+			Columns: 1}
+		best := -1
+		if len(c.Best) > 0 {
+			best = c.Best[0].Point
+		}
+		names := []string{"best trial", "other trials", "stopped early"}
+		lines := make([][]figure.Layer, len(names))
+		point := -1
+		for _, t := range c.Studies[0].Trials {
+			if point += len(t.Points); len(t.Interim) < 2 || len(lines[1])+len(lines[2]) >= mostTitled {
+				continue
+			}
+			kind := 1
+			switch {
+			case point == best && len(t.Points) > 0:
+				kind = 0
+			case t.Early:
+				kind = 2
+			}
+			l := figure.Line{Name: names[kind]}
+			for _, at := range t.Interim {
+				l.X, l.Y = append(l.X, at.Step), append(l.Y, float64(at.Value))
+			}
+			lines[kind] = append(lines[kind], l)
+		}
+		p := figure.Panel{X: figure.Axis{Label: "step"}, Y: figure.Axis{Label: objectiveLabel(c)}}
+		for _, k := range []int{2, 1, 0} { // the best is drawn last
+			p.Layers = append(p.Layers, lines[k]...)
+		}
+		f.Panels = []figure.Panel{p}
+		return f
+	})
+}
