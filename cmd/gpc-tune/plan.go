@@ -207,6 +207,13 @@ func printOverview(out io.Writer, overview []plan.Overview) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if overview[0].Program != nil {
+		fmt.Fprintln(w, "program\thyperparameters\ttune\ttrials")
+		for _, r := range overview {
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s%d\n", terminal.OneLine(r.Dataset), r.Free, r.Tune, atMost[r.AtMost], r.Jobs)
+		}
+		return w.Flush()
+	}
 	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job\t"+
 		"time of one evaluation\tevaluations of a job\ttime of a job\tof all")
 	for _, r := range overview {

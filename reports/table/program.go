@@ -1,6 +1,67 @@
 package table
 
-import "github.com/gpc-tune/gpc-tune/reports"
+import (
+	"slices"
+
+	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports"
+)
+
+// searchRows has a row for the best point of every search of a program, with a column for each
+// hyperparameter; without whole it has none.
+func searchRows(r *reports.Report, whole bool) Table {
+	t := Table{Columns: Columns("configuration", "name", "tune", "status", "objective", "value", "point", "evaluated",
+		"failed")}
+	at := t.addHyperparameters(r)
+	for i, c := range r.Configurations {
+		if !whole {
+			break
+		}
+		var value, point any
+		var best reports.Values
+		if len(c.Best) > 0 {
+			value, point, best = c.Best[0].Value, c.Best[0].Point, c.Grid[c.Best[0].Point].Point
+		}
+		t.Add(i, c.Dataset, c.Tune, string(c.Status), c.Maximised(), value, point, trialsOf(c), failedOf(c), at(best))
+	}
+	return t
+}
+
+// addHyperparameters adds a column for each hyperparameter of the programs of a run. Its name is
+// the hyperparameter's, after "hyperparameter " if another column has this name. at returns the
+// cells of a point; hyperparameters that do not matter there are empty.
+func (t *Table) addHyperparameters(r *reports.Report) (at func(reports.Values) []Cell) {
+	var names []string
+	for _, c := range r.Configurations {
+		if c.Program == nil {
+			continue
+		}
+		for _, h := range c.Record.Hyperparameters {
+			if !slices.Contains(names, h.Name) {
+				names = append(names, h.Name)
+			}
+		}
+	}
+	taken := t.Columns
+	for _, name := range names {
+		if (Table{Columns: taken}).column(name) >= 0 {
+			name = "hyperparameter " + name
+		}
+		t.Columns = append(t.Columns, Columns(name)...)
+	}
+	return func(point reports.Values) []Cell {
+		cells := make([]Cell, len(names))
+		for _, v := range point {
+			if k := slices.Index(names, v.Name); k >= 0 {
+				cells[k].Value = reports.Number(v.Value)
+				if v.Text != "" {
+					cells[k].Value = record.Literal{Text: v.Text, JSON: v.JSON}
+				}
+			}
+		}
+		return cells
+	}
+}
 
 // searches is the summary of the searches of a program: a row for every way of searching.
 func searches(r *reports.Report) Table {

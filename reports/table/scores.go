@@ -24,6 +24,9 @@ func configurationRows(r *reports.Report) Table { return scoreRows(r, true, fals
 func foldRows(r *reports.Report) Table { return scoreRows(r, false, true) }
 
 func scoreRows(r *reports.Report, whole, folds bool) Table {
+	if len(r.Configurations) > 0 && r.Configurations[0].Program != nil {
+		return searchRows(r, whole)
+	}
 	t := Table{Columns: Columns("configuration", "dataset", "preprocess", "kernel", "mean", "likelihood", "inference",
 		"tune_inference", "tune",
 		"evaluation", "repeat", "fold", "status", "hyperparameters", "log_evidence", "converged", "leave_one_out", "n")}

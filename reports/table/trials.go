@@ -20,6 +20,7 @@ func trialRows(r *reports.Report) Table {
 	for _, s := range cv.Scores {
 		t.Columns = append(t.Columns, Columns(s.Name)...)
 	}
+	at := t.addHyperparameters(r)
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
 			for _, d := range c.TrialsOf(s) {
@@ -40,6 +41,8 @@ func trialRows(r *reports.Report) Table {
 							t.Rows[len(t.Rows)-1][t.column(s.Name)].Value = reports.Number(v)
 						}
 					}
+					own := at(p.Hyperparameters)
+					copy(t.Rows[len(t.Rows)-1][len(t.Columns)-len(own):], own)
 				}
 			}
 		}
