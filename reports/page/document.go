@@ -281,11 +281,10 @@ const (
 // prose writes a document from its beginning to its end.
 type prose interface {
 	heading(level int, text string)
-	configuration(text string) // the heading of a configuration
 	paragraph(text string)
 	items(texts []string)
 	facts([]table.Fact)
-	table(in string, s sheet) // in: the number of its configuration; empty: it has none
+	table(s sheet)
 }
 
 // write writes the document.
@@ -300,7 +299,7 @@ func (d document) write(w prose) {
 			w.heading(2, c.Heading)
 		}
 		for _, s := range c.Sheets {
-			w.table("", s)
+			w.table(s)
 		}
 		if i == 0 {
 			w.paragraph(unitsNote)
@@ -320,15 +319,14 @@ func (d document) write(w prose) {
 				w.paragraph(s.Lead)
 			}
 			w.items(s.Remarks.texts())
-			w.table("", s)
+			w.table(s)
 		}
 	}
 	for _, c := range d.Details {
-		in := fmt.Sprintf("#%d", c.Index)
-		w.configuration(in + " " + c.Title)
+		w.heading(2, fmt.Sprintf("#%d %s", c.Index, c.Title))
 		w.facts(c.Facts)
 		for _, s := range c.Sheets {
-			w.table(in, s)
+			w.table(s)
 		}
 	}
 	if d.DetailsLeft > 0 {

@@ -19,7 +19,7 @@ func TestGoldenContests(t *testing.T) {
 	m, lines := reporttest.Rivals()
 	r := reporttest.Build(t, m, lines)
 	withScores(r, "information_bits", "errors")
-	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex", "latex_details": "rivals-details.tex"} {
+	for format, name := range map[string]string{"text": "rivals.txt", "markdown": "rivals.md", "latex": "rivals.tex"} {
 		compare(t, name, Render(t, format, r))
 	}
 }
@@ -91,7 +91,6 @@ type said [][]string
 func (s *said) heading(level int, text string) {
 	*s = append(*s, []string{"heading", table.Line(text)})
 }
-func (s *said) configuration(text string) { s.heading(2, text) }
 func (s *said) paragraph(text string)     { *s = append(*s, []string{"paragraph", table.Line(text)}) }
 func (s *said) items(texts []string) {
 	for _, text := range texts {
@@ -110,7 +109,7 @@ func (s *said) row(cells []string) {
 	}
 	*s = append(*s, row)
 }
-func (s *said) table(_ string, t sheet) {
+func (s *said) table(t sheet) {
 	if len(t.Rows) == 0 {
 		return
 	}
@@ -229,134 +228,6 @@ func same(t *testing.T, name string, got, want said) {
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) || !slices.Equal(got[i], want[i]) {
 			t.Fatalf("%s, line %d: %q, want %q", name, i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
-		}
-	}
-}
-
-// A LaTeX reader that accepts only the commands allowed in report.tex reads the cells of the
-// document's tables, part by part.
-func TestLaTeX(t *testing.T) {
-	token := regexp.MustCompile(`\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|ldots)\{\}|\\symbol\{(34|96)\}|\\[{}&%$#_]|\{([][*])\}|'\{\}|-\{\}-|\$-\$|\$\\pm\$|\$\\approx\$|\$(-?[0-9.]+)(?:\\times10\^\{(-?[0-9]+)\})?\$|--|[^\\{}&%$#_~^<>|"'` + "`" + `[*\]]`)
-	signs := map[string]string{`\textbackslash{}`: `\`, `\textasciitilde{}`: "~", `\textasciicircum{}`: "^", `\textless{}`: "<", `\textgreater{}`: ">", `\textbar{}`: "|", `\ldots{}`: "…",
-		`\symbol{34}`: `"`, `\symbol{96}`: "`", "{[}": "[", "{]}": "]", "{*}": "*", "'{}": "'", "-{}-": "--", "$-$": "−", `$\pm$`: "±", `$\approx$`: "≈", "--": "–"}
-	for name, r := range proseReports(t) {
-		read := func(text string) string {
-			out, at := "", 0
-			for _, found := range token.FindAllStringSubmatchIndex(text, -1) {
-				if found[0] != at {
-					break
-				}
-				at = found[1]
-				whole := text[found[0]:found[1]]
-				switch sign, known := signs[whole]; {
-				case known:
-					out += sign
-				case found[10] >= 0: // a number
-					out += text[found[8]:found[9]] + "e" + text[found[10]:found[11]]
-				case found[8] >= 0:
-					out += text[found[8]:found[9]]
-				default:
-					out += strings.TrimPrefix(whole, `\`)
-				}
-			}
-			if at < len(text) {
-				t.Fatalf("%s: %q has a fault at %q", name, text, text[at:])
-			}
-			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(out, "$1$2$3$4$5")
-		}
-		plain := func(text string) string { // normalises numbers like read does
-			return regexp.MustCompile(`(^| )(-?[0-9.]+e)\+?(-?)0*([0-9]+)( |$)`).ReplaceAllString(table.Line(text), "$1$2$3$4$5")
-		}
-		var want [][]string
-		var labels []string
-		for _, s := range newDocument(r, table.ForPages, longestPrinted, longestPrinted).sheets() {
-			if len(s.Rows) == 0 {
-				continue
-			}
-			columns := []string{}
-			for _, part := range parts(s.Table) {
-				rows := [][]string{part.ColumnNames()}
-				for _, row := range part.Rows {
-					rows = append(rows, texts(row))
-				}
-				for _, row := range rows {
-					cells := []string{}
-					for _, cell := range row {
-						cells = append(cells, plain(cell))
-					}
-					want = append(want, cells)
-				}
-				for _, c := range part.ColumnNames() {
-					if !slices.Contains(columns, c) {
-						columns = append(columns, c)
-					}
-				}
-			}
-			for _, c := range s.ColumnNames() {
-				if !slices.Contains(columns, c) {
-					t.Errorf("%s: %s has lost the column %s", name, s.Heading, c)
-				}
-			}
-		}
-		var got [][]string
-		var open []string
-		columns := 0
-		_, text, _ := strings.Cut(string(Render(t, "latex_details", r)), "\\fi}\n")
-		for text := range strings.Lines(text) {
-			text = strings.TrimSuffix(text, "\n")
-			begin := regexp.MustCompile(`^\\begin\{(itemize|description|table)\}(\[htbp\])?$`).FindStringSubmatch(text)
-			section := regexp.MustCompile(`^\\(?:sub)*section\*\{(.*)\}$`).FindStringSubmatch(text)
-			caption := regexp.MustCompile(`^\\caption\{(.*)\}\\label\{([A-Za-z0-9.:-]+)\}$`).FindStringSubmatch(text)
-			tabular := regexp.MustCompile(`^\\gpctunefit\{\\begin\{tabular\}\{([lr]+)\}$`).FindStringSubmatch(text)
-			described := regexp.MustCompile(`^\\item\[(.*?)\] (.*)$`).FindStringSubmatch(text)
-			row, isRow := strings.CutSuffix(text, ` \\`)
-			item, isItem := strings.CutPrefix(text, `\item `)
-			switch {
-			case slices.Contains([]string{"", `\clearpage`, `\centering\small`, `\sloppy`, `\toprule`, `\midrule`, `\bottomrule`}, text):
-			case begin != nil:
-				open = append(open, begin[1])
-			case tabular != nil:
-				open, columns = append(open, "tabular"), len(tabular[1])
-			case strings.HasPrefix(text, `\end{`):
-				if last := open[len(open)-1]; text != `\end{`+last+"}" && text != `\end{`+last+"}}" {
-					t.Fatalf("%s: %s ends %s", name, text, last)
-				}
-				open = open[:len(open)-1]
-			case section != nil:
-				read(section[1])
-			case caption != nil:
-				read(caption[1])
-				labels = append(labels, caption[2])
-			case described != nil:
-				read(described[1] + described[2])
-			case isItem:
-				read(item)
-			case isRow:
-				var cells []string
-				for _, cell := range strings.Split(regexp.MustCompile(`(^|[^\\])&`).ReplaceAllString(row, "$1\x00"), "\x00") {
-					cells = append(cells, read(strings.TrimSpace(cell)))
-				}
-				if len(cells) != columns || open[len(open)-1] != "tabular" {
-					t.Errorf("%s: %d cells in %d columns: %s", name, len(cells), columns, text)
-				}
-				got = append(got, cells)
-			default:
-				read(text)
-			}
-		}
-		if len(open) > 0 {
-			t.Errorf("%s: %v do not end", name, open)
-		}
-		if !slices.EqualFunc(got, want, slices.Equal) {
-			for i := range got {
-				if i >= len(want) || !slices.Equal(got[i], want[i]) {
-					t.Fatalf("%s, row %d: %q, want %q", name, i, got[i], want[min(i, len(want)-1)])
-				}
-			}
-			t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
-		}
-		if slices.Sort(labels); len(slices.Compact(slices.Clone(labels))) != len(labels) {
-			t.Errorf("%s: a label twice: %v", name, labels)
 		}
 	}
 }

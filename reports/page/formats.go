@@ -68,8 +68,6 @@ var Formats = []Format{
 		"trials", Markdown, nil},
 	{"latex", "answer, results and comparisons for a paper in LaTeX, to \\input with booktabs, longtable and siunitx",
 		"report.tex", false, "", Paper, nil},
-	{"latex_details", "the tables of the page in LaTeX, to \\input with booktabs; writes trials.csv too",
-		"report-details.tex", false, "trials", LaTeX, nil},
 	{"html", "a page with everything but predictions, for a browser; writes trials.csv too, for what the page has " +
 		"no room for", "report.html", false, "trials", HTML, nil},
 }

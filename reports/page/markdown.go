@@ -39,8 +39,6 @@ func (w markdown) items(texts []string) {
 	}
 }
 
-func (w markdown) configuration(text string) { w.heading(2, text) }
-
 func (w markdown) facts(facts []table.Fact) {
 	var texts []string
 	for _, f := range facts {
@@ -49,7 +47,7 @@ func (w markdown) facts(facts []table.Fact) {
 	w.items(texts)
 }
 
-func (w markdown) table(_ string, s sheet) {
+func (w markdown) table(s sheet) {
 	if len(s.Rows) == 0 {
 		return
 	}

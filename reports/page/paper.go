@@ -14,7 +14,7 @@ import (
 
 // paperHead explains the file of a paper.
 const paperHead = "% The answer, the results and every configuration beside the best, to be \\input after " +
-	"\\usepackage{booktabs,longtable,siunitx}.\n% The format latex_details has all else.\n"
+	"\\usepackage{booktabs,longtable,siunitx}.\n% results.csv has all else.\n"
 
 // widestRow is the maximum number of letters in a row of a paper. Dispensable columns are left out
 // until it fits.
@@ -24,7 +24,7 @@ const widestRow = 80
 // in tables with complete rows, which may continue on the next page. Numbers are aligned by
 // siunitx.
 func Paper(out io.Writer, r *reports.Report) error {
-	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}, ""}}
+	w := &paper{latex{bufio.NewWriter(out), "tab:" + slug(r.Experiment), map[string]int{}}}
 	w.WriteString(paperHead)
 	d := newDocument(r, table.ForPaper, longestPrinted, longestPrinted)
 	w.heading(2, d.Experiment)
@@ -67,7 +67,7 @@ func (w *paper) long(s sheet) {
 	}
 	fmt.Fprint(w, "\n\\begingroup\\small\\setlength{\\tabcolsep}{4pt}\\sisetup{group-minimum-digits=99}\n")
 	fmt.Fprintf(w, "\\begin{longtable}{%s}\n\\caption{%s}\\label{%s}\\\\\n\\toprule\n", align,
-		plainLaTeX(caption), w.label("", s.Name))
+		plainLaTeX(caption), w.label(s.Name))
 	var names []string
 	for _, name := range s.ColumnNames() {
 		names = append(names, "{"+plainLaTeX(name)+"}")

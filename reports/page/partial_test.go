@@ -28,7 +28,7 @@ func TestPartialScoresAreShownWithTheirCounts(t *testing.T) {
 	m, lines := reporttest.Stopped()
 	r := reporttest.Build(t, m, lines)
 	texts := map[string]string{}
-	for _, format := range []string{"text", "markdown", "latex_details", "html"} {
+	for _, format := range []string{"text", "markdown", "html"} {
 		texts[format] = string(Render(t, format, r))
 	}
 	var shown, compared, live bytes.Buffer

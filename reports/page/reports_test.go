@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 	compare(t, "results.csv", columnsUpTo(t, "n", Render(t, "csv", r)))
 	compare(t, "trials.csv", columnsUpTo(t, "failure", Render(t, "trials", r)))
 	withScores(r, "information_bits", "errors")
-	for format, name := range map[string]string{"markdown": "report.md", "latex": "report.tex", "latex_details": "report-details.tex"} {
+	for format, name := range map[string]string{"markdown": "report.md", "latex": "report.tex"} {
 		compare(t, name, Render(t, format, r))
 	}
 }
@@ -458,7 +458,7 @@ func TestDamage(t *testing.T) {
 				if (count+i)%3 > 0 {
 					continue // three damages of a value meet all formats
 				}
-				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "latex_details", "pdf"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // these formats take longer than all the others together
+				if at := slices.Index([]string{"html", "markdown", "latex", "svg", "pdf"}, f.Name); f.Name == "png" || at >= 0 && count%8 != at { // these formats take longer than all the others together
 					continue
 				}
 				text := Render(t, f.Name, r)

@@ -27,7 +27,7 @@ func TestOneRowIsATableEverywhere(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
 	of := map[string]string{}
-	for _, format := range []string{"text", "html", "markdown", "latex", "latex_details"} {
+	for _, format := range []string{"text", "html", "markdown", "latex"} {
 		of[format] = string(Render(t, format, r))
 	}
 	shown, err := r.Show(-1, -1)
