@@ -236,32 +236,6 @@ func TestTracedScores(t *testing.T) {
 	}
 }
 
-// Published figures are matched by the fields of a configuration, given as in the results or by a
-// component's name.
-func TestPublishedFigures(t *testing.T) {
-	text := "data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, {ep: {schedule: parallel}}]}\ntune: none\nevaluate: {kfold: {k: 2}, hold_out: {}}\n" +
-		"published:\n  - source: A\n    figures:\n      - {inference: ep, log_evidence: -1, errors: 3, evaluation: hold_out}\n" +
-		"      - {dataset: crabs, inference: {ep: {schedule: parallel}}, length_scale: 2, rmse: 1, note: of numbers}\n" +
-		"  - {source: B, figures: [{inference: pl, errors: 4}]}\n"
-	p := plantest.Planned(t, text)
-	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "t.yaml:10: no configuration") {
-		t.Errorf("warnings %q", w)
-	}
-	c := runs(t, text).Configurations
-	if len(c[0].Published) != 0 || len(c[1].Published) != 2 {
-		t.Fatalf("published %+v and %+v", c[0].Published, c[1].Published)
-	}
-	held, _ := c[1].Evaluations[1].Scores.Value("errors")
-	length, _ := c[1].Hyperparameters.Get("length_scale")
-	want := reports.PublishedFigures{{Name: "log_evidence", Published: -1, Uncertainty: 0.5, Here: c[1].LogEvidence}, {Name: "errors", Published: 3, Uncertainty: 0.5, Here: reports.Number(held.Value)}}
-	if got := c[1].Published[0]; got.Source != "A" || !slices.Equal(got.Figures, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	if got := c[1].Published[1]; got.Note != "of numbers" || got.Figures[0] != (reports.PublishedFigure{Name: "length_scale", Published: 2, Uncertainty: 0.5, Here: reports.Number(length)}) || !math.IsNaN(float64(got.Figures[1].Here)) {
-		t.Errorf("got %+v", got)
-	}
-}
-
 // A prior mean that softmax does not see is reported; one_vs_rest sees it.
 func TestMeanOfSeveralClasses(t *testing.T) {
 	text := "data: {dataset: iris}\nmodel: {kernel: se, mean: constant, likelihood: softmax, inference: laplace}\n"
@@ -321,7 +295,6 @@ func TestPlanKey(t *testing.T) {
 		"data.preprocess=whiten":                       false,
 		"evaluate={kfold: {k: 3}}":                     false,
 		"predict.average=map":                          false,
-		"published={figures: [{errors: 3}]}":           true,
 	} {
 		if key := plantest.Planned(t, valid, setting).Manifest.Key; (key == base) != same {
 			t.Errorf("--set %s: same key %v, want %v", setting, key == base, same)

@@ -79,12 +79,11 @@ func everything() map[string]any {
 		"data": []any{map[string]any{"dataset": []any{"crabs", "pima"}, "preprocess": []any{"whiten", "none", map[string]any{"whiten": []any{"all", "training"}}}}, map[string]any{"train": "a.csv", "drop": []any{"x", 2}, "id": "name", "classes": []any{3, "5"}, "subsample": []any{10, 20}}},
 		"model": map[string]any{"kernel": kernels, "mean": append(both("means"), map[string]any{"constant": 0.5}), "likelihood": append(both("likelihoods", "choice"), map[string]any{"choice": []any{"probit", map[string]any{"noisy_threshold": map[string]any{"epsilon": []any{0.1, 0.2}}}}}, map[string]any{"noisy_threshold": map[string]any{"epsilon": 0.1}}),
 			"inference": append(both("inference"), map[string]any{"ep": map[string]any{"schedule": []any{"mixed", "parallel"}, "damping": 0.5, "quadrature": map[string]any{"order": 10}, "unconverged": "accept"}}, map[string]any{"online": map[string]any{"order_seed": "none"}}, map[string]any{"svm": map[string]any{"costs": []any{1, 2}}}), "classes": []any{"joint", "one_vs_rest"}},
-		"evaluate":  map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
-		"race":      map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
-		"tune":      []any{"bfgs", map[string]any{"gradient": "differences", "restarts": 2, "stop": map[string]any{"patience": 3, "target": -1.5, "time": "10m"}}, map[string]any{"method": "bayes", "stop": map[string]any{"improvement": 0.1}}, map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
-		"predict":   map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap", "loss": map[string]any{"M": map[string]any{"F": 5}}, "reject_cost": 0.3},
-		"report":    map[string]any{"formats": "html", "curves": []any{"calibration"}, "figures": []any{"grid", "latent-0"}},
-		"published": []any{map[string]any{"source": "a", "figures": []any{map[string]any{"inference": "ep", "log_evidence": -1, "errors": map[string]any{"value": 3, "uncertainty": 1}, "note": "n"}}}},
+		"evaluate": map[string]any{"test": nil, "nested": map[string]any{"outer": map[string]any{"kfold": map[string]any{"k": 3}}, "score": "log_evidence"}, "hold_out": map[string]any{"stratified": false}},
+		"race":     map[string]any{"paired_t": map[string]any{"alpha": 0.1}, "score": "auc"},
+		"tune":     []any{"bfgs", map[string]any{"gradient": "differences", "restarts": 2, "stop": map[string]any{"patience": 3, "target": -1.5, "time": "10m"}}, map[string]any{"method": "bayes", "stop": map[string]any{"improvement": 0.1}}, map[string]any{"method": "grid", "objective": map[string]any{"cv": map[string]any{"score": "auc", "kfold": map[string]any{"k": 3}}}, "grid": map[string]any{"length_scale": map[string]any{"log": []any{0, 1}, "points": 3}}}},
+		"predict":  map[string]any{"average": map[string]any{"monte_carlo": map[string]any{"samples": 10}}, "reject": "gap", "loss": map[string]any{"M": map[string]any{"F": 5}}, "reject_cost": 0.3},
+		"report":   map[string]any{"formats": "html", "curves": []any{"calibration"}, "figures": []any{"grid", "latent-0"}},
 	}
 }
 
@@ -274,7 +273,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 	}
 	for _, text := range []string{
 		"data: {dataset: crabs, subsample: 40}\nmodel: {kernel: se, likelihood: probit, inference: [laplace, p1nn]}\ntune: {method: bfgs, restarts: 2, standard_errors: true}\nevaluate: {kfold: {k: 2}, nested: {outer: {kfold: {k: 2}}, inner: {kfold: {k: 2}}}}\n" +
-			"race: successive_halving\nreport: {curves: [error_reject, information_reject, calibration]}\npredict: {loss: {M: {F: 5}}, reject_cost: 0.3}\npublished: {source: a, figures: [{inference: laplace, errors: 3}]}\n",
+			"race: successive_halving\nreport: {curves: [error_reject, information_reject, calibration]}\npredict: {loss: {M: {F: 5}}, reject_cost: 0.3}\n",
 		"data: {dataset: iris, subsample: 40}\nmodel: {kernel: {per_class: se}, likelihood: softmax, inference: laplace}\ntune: {method: grid, grid: {'class[setosa].amplitude': {values: [1, 1e6]}}}\nevaluate: hold_out\n",
 		"illustrate: [prior, likelihood, posterior]\nmodel: {kernel: [se, noise], likelihood: probit, inference: [ep, laplace]}\n",
 		"data: {dataset: housing, subsample: 40}\nmodel: {kernel: {se: {amplitude: {prior: {half_normal: {scale: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 1}}}}}, likelihood: gaussian, inference: exact}\ntune: {method: mcmc, objective: log_posterior, samples: 4, burn: 2, restarts: 2}\nevaluate: hold_out\n",

@@ -112,9 +112,8 @@ type Configuration struct {
 	Studies         []Study          `json:"studies"`           // the first is on all of the training data
 	Missing         string           `json:"missing,omitempty"` // imputation of missing values: mean or median
 	// versions of components, by kind and name, if not 1
-	Versions  map[string]int `json:"versions,omitempty"`
-	Costs     *Costs         `json:"costs,omitempty"`
-	Published []Published    `json:"published,omitempty"`
+	Versions map[string]int `json:"versions,omitempty"`
+	Costs    *Costs         `json:"costs,omitempty"`
 }
 
 // Methods names the inference method, and the methods for tuning and for the start of tuning if
@@ -177,22 +176,6 @@ type Contest struct {
 	Next           []int           `json:"next"`              // more indices into their Studies
 	// only the winner runs Next: nested cross-validation
 	WinnerOnly bool `json:"winner_only,omitempty"`
-}
-
-// Published are published figures for a configuration.
-type Published struct {
-	Source     string   `json:"source"`
-	Note       string   `json:"note,omitempty"`
-	Evaluation string   `json:"evaluation,omitempty"` // evaluation of the scores; empty: the first
-	Figures    []Figure `json:"figures"`
-}
-
-// Figure is a number with its name in results: log_evidence, leave_one_out, a score, a
-// hyperparameter, min_probability or max_probability.
-type Figure struct {
-	Name        string `json:"name"`
-	Value       Number `json:"value"`
-	Uncertainty Number `json:"uncertainty,omitempty"` // half-width of the range in which the true value may be
 }
 
 // Hyperparameter names one entry of theta.

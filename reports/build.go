@@ -148,14 +148,6 @@ func (b *builder) build() Configuration {
 		}
 	}
 	out.Warnings = b.warnings.list()
-	for _, p := range c.Published {
-		shown := Published{Source: p.Source, Note: p.Note}
-		for _, f := range p.Figures {
-			here, of := out.Figure(p.Evaluation, f.Name)
-			shown.Figures = append(shown.Figures, PublishedFigure{f.Name, f.Value, f.Uncertainty, here, of})
-		}
-		out.Published = append(out.Published, shown)
-	}
 	return out
 }
 

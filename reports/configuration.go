@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
@@ -103,14 +102,13 @@ type Configuration struct {
 	// fits to every training set except all of the training data
 	Folds []Fold `json:"folds"`
 	// points evaluated as proposed: grids, random and adaptive search
-	Grid      []GridPoint          `json:"grid"`
-	Best      []Best               `json:"best"`                // the best points of grid
-	Curves    Curves               `json:"curves"`              // of the first of the evaluations
-	Published []Published          `json:"published,omitempty"` // published figures
-	Warnings  []Notice             `json:"warnings"`            // of its fits and trials
-	Failures  []Failure            `json:"failures"`            // what could not be computed
-	nested    bool                 // it represents nested cross-validation
-	Record    record.Configuration `json:"-"` // as declared
+	Grid     []GridPoint          `json:"grid"`
+	Best     []Best               `json:"best"`     // the best points of grid
+	Curves   Curves               `json:"curves"`   // of the first of the evaluations
+	Warnings []Notice             `json:"warnings"` // of its fits and trials
+	Failures []Failure            `json:"failures"` // what could not be computed
+	nested   bool                 // it represents nested cross-validation
+	Record   record.Configuration `json:"-"` // as declared
 	// recorded results of each study: the first study is of all the training data
 	Studies []Study `json:"-"`
 }
@@ -142,47 +140,6 @@ func (c Configuration) LeftOneOut() Number {
 // Hybrid reports whether one inference is tuned and another predicts.
 func (c Configuration) Hybrid() bool {
 	return !c.TuneInference.IsZero() && c.TuneInference.Text != c.Inference.Text
-}
-
-// Published are published figures for a configuration.
-type Published struct {
-	Source  string           `json:"source"`         // the publication
-	Note    string           `json:"note,omitempty"` // remarks
-	Figures PublishedFigures `json:"figures"`        // by name, each with the value of this run
-}
-
-// PublishedFigures are published figures by name, each with the value of this run.
-type PublishedFigures []PublishedFigure
-
-// PublishedFigure is a published figure with the value of this run; NaN: there is none.
-type PublishedFigure struct {
-	Name      string `json:"-"`
-	Published Number `json:"published"`
-	// uncertainty of the published figure; by default half a unit of its last digit
-	Uncertainty Number   `json:"uncertainty,omitempty"`
-	Here        Number   `json:"here"`
-	Partial     *Partial `json:"partial,omitempty"` // of Here
-}
-
-// Texts returns the published figure with the digits of its source. The value of this run, and its
-// difference from the published figure, have one digit more; they are empty if there is no value.
-func (f PublishedFigure) Texts() (published, here, difference string) {
-	value := strconv.FormatFloat(float64(f.Published), 'f', -1, 64)
-	_, after, _ := strings.Cut(value, ".")
-	digits := len(after)
-	// a zero at the end is a digit too: the uncertainty is half a unit of the last one
-	if last := -math.Log10(2 * float64(f.Uncertainty)); math.Abs(last-math.Round(last)) < 1e-9 {
-		digits = max(digits, int(math.Round(last)))
-	}
-	more := func(x float64) string {
-		text := Decimals(x, digits+1)
-		if math.Trunc(x) == x && digits == 0 { // counts
-			return strings.TrimSuffix(text, ".0")
-		}
-		return text
-	}
-	return strconv.FormatFloat(float64(f.Published), 'f', digits, 64), more(float64(f.Here)),
-		more(float64(f.Here - f.Published))
 }
 
 // Restart is one run of a local optimiser, or one Markov chain, whose end is its last sample.

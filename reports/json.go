@@ -44,29 +44,6 @@ func (Status) JSONSchema() map[string]any {
 	return map[string]any{"enum": []Status{Done, Cut, Dropped, Failed, Missing}}
 }
 
-// MarshalJSON writes an object with the names as keys.
-func (f PublishedFigures) MarshalJSON() ([]byte, error) {
-	var o Object
-	for _, figure := range f {
-		o.Add(figure.Name, figure)
-	}
-	return o.Close()
-}
-
-// JSONSchema is the schema of a PublishedFigure in an object.
-func (PublishedFigures) JSONSchema() map[string]any {
-	figure := closed(map[string]any{"published": Number(0).JSONSchema(), "here": Number(0).JSONSchema()})
-	properties := figure["properties"].(map[string]any)
-	properties["uncertainty"] = Number(0).JSONSchema() // present if given
-	properties["partial"] = partialSchema()            // present if not all folds are included
-	for name, doc := range map[string]string{"published": "the figure as published",
-		"here":        "that of this run; null where there is none",
-		"uncertainty": "how far the truth may be from the published figure"} {
-		properties[name].(map[string]any)["description"] = doc
-	}
-	return map[string]any{"type": "object", "additionalProperties": figure}
-}
-
 // closed is the schema of an object with these members only.
 func closed(properties map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)),

@@ -11,14 +11,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
-	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -468,7 +465,6 @@ func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Bu
 // finish adds the configuration to the plan.
 func (p *planner) finish(c *candidate) {
 	c.Costs = p.Spec.Costs.On(p.Findings, c.Data)
-	c.Published = publishedOf(p.Findings, c.Configuration, p.Spec.Published)
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c.Configuration)
 	p.Models = append(p.Models, c.declared.Model)
 }
@@ -553,31 +549,4 @@ func without(t spec.Tune, c approx.Caps) string {
 		return "set gradient: differences, or use a method without gradients, such as nelder_mead or bayes"
 	}
 	return "use a method without gradients, such as nelder_mead or bayes"
-}
-
-// publishedOf returns the published figures for a configuration, and checks their names.
-func publishedOf(d *strictyaml.Findings, c record.Configuration, all []*spec.Published) (found []record.Published) {
-	have := []string{"log_evidence", "leave_one_out", "min_probability", "max_probability"}
-	if c.Costs != nil {
-		have = append(have, "mean_loss", "rejected")
-	}
-	for _, s := range cv.Scores {
-		have = append(have, s.Name, "best_"+s.Name)
-	}
-	for _, h := range c.Hyperparameters {
-		have = append(have, h.Name)
-	}
-	for _, p := range all {
-		if !p.Matches(c) {
-			continue
-		}
-		for _, name := range p.Names {
-			if !slices.Contains(have, name.Name) {
-				d.AtPlace(name.Place, "unknown figure %q%s", name.Name,
-					registry.Suggest(name.Name, append(have, "evaluation", "note")))
-			}
-		}
-		found = append(found, p.Published)
-	}
-	return found
 }

@@ -101,12 +101,6 @@ func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Sp
 	}
 	p.lead()
 	p.ladders()
-	for _, f := range s.Published {
-		if !slices.ContainsFunc(p.Manifest.Configurations, f.Matches) {
-			p.warn(cause.NoEffect.New("no configuration matches these published figures").In(
-				fmt.Sprintf("%s:%d", s.File, f.Place.Line)))
-		}
-	}
 	p.Manifest.Key, p.Manifest.KeyForm = planKey(p.Manifest), KeyForm
 	return p.Plan, nil
 }

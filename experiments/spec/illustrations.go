@@ -64,4 +64,4 @@ func unread(m declared.Model) bool {
 }
 
 // dataSections are the sections that only experiments with data have.
-var dataSections = []string{"data", "tune", "evaluate", "race", "predict", "published"}
+var dataSections = []string{"data", "tune", "evaluate", "race", "predict"}

@@ -41,7 +41,6 @@ var Sections = []Section{
 		{"predict", "how class probabilities and decisions are computed", "", "predict: {average: averaged}"},
 		{"report", "which report files are written in addition to results.json",
 			"", "report: {formats: [text, html]}"},
-		{"published", "published numbers, shown beside the results of this run", "none", ""},
 		{"illustrate", "pictures of models, without data", "none", "illustrate: prior"},
 		{"program", "a command whose output is the objective, in place of data and a model", "none", ""},
 	}},
@@ -390,17 +389,6 @@ var Sections = []Section{
 			"4", "lines: 9"},
 		{"title", "none leaves out the title and the notes below it, for the caption of a paper", "shown",
 			"title: none"},
-	}},
-	{"published", "published numbers, shown beside the results of this run", []string{"publishing", "uncertain"}, []Key{
-		{"source", "publication and place in it", "", `source: "GPML, Figure 3.7"`},
-		{"figures", "list of published results: what the configuration must have, and its numbers",
-			"", "figures: [{kernel: se, errors: 14}]"},
-		{"evaluation", "evaluation that the scores belong to", "the first", "evaluation: test"},
-		{"note", "remark shown with the numbers", "none", ""},
-		{"value", "the published number", "", "errors: {value: 14, uncertainty: 1}"},
-		{"uncertainty", "uncertainty of the published number",
-			"0", "errors: {value: 14, uncertainty: 1}"},
-		{"tune_inference", "inference method used for tuning", "any", ""},
 	}},
 	{"program", "a command whose output is the objective, and its hyperparameters", []string{"programming"}, []Key{
 		{"command", "the program with its arguments, in which {NAME} stands for the value of a hyperparameter; it " +

@@ -116,7 +116,6 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 		d.tune(doc.Tune, s)
 		d.evaluate(doc.Evaluate, s)
 		d.race(doc.Race, s)
-		d.published(doc.Published, s)
 	}
 	choose(d, strictyaml.Find(root, "predict"), "reject", &s.Reject, rejects())
 	for i := range s.Report.Formats {
@@ -158,7 +157,6 @@ type document struct {
 	Race       *strictyaml.Node `yaml:"race"`
 	Predict    predicting       `yaml:"predict"`
 	Report     Report           `yaml:"report"`
-	Published  *strictyaml.Node `yaml:"published"`
 	Illustrate *strictyaml.Node `yaml:"illustrate"`
 	Program    *strictyaml.Node `yaml:"program"`
 }

@@ -102,18 +102,6 @@ func ExperimentSchema() jsonschema.Schema {
 		rule["properties"].(jsonschema.Schema)["score"], rule["required"] = scores, []string{e.Name}
 		races = append(races, rule)
 	}
-	figures := jsonschema.Schema{"evaluation": jsonschema.OrNothing(jsonschema.Text()),
-		"note": jsonschema.OrNothing(jsonschema.Text())}
-	for field := range publishedFields {
-		figures[field] = jsonschema.Schema{}
-	}
-	published := grammar{parts: map[string]jsonschema.Schema{"figures": {"type": "array", "minItems": 1,
-		"items": jsonschema.Schema{"type": "object", "properties": figures,
-			"additionalProperties": jsonschema.AnyOf(jsonschema.Schema{"type": "number"},
-				jsonschema.Required(plain.structure(reflect.TypeFor[uncertain]()), "value"))}}}}
-	defs["published"] = jsonschema.AnyOf(published.structure(reflect.TypeFor[publishing]()),
-		jsonschema.Schema{"type": "array", "items": jsonschema.OrNothing(part("published"))})
-
 	illustrations := plain.component(kinds["illustrations"])
 	top := grammar{parts: map[string]jsonschema.Schema{
 		"illustrate": jsonschema.AnyOf(illustrations,
@@ -136,8 +124,7 @@ func ExperimentSchema() jsonschema.Schema {
 		"curves":  jsonschema.ListOf(named(kinds["curves"])),
 		"figures": jsonschema.ListOf(jsonschema.AnyOf(named(kinds["figures"]),
 			jsonschema.Matching(jsonschema.Schema{"type": "string"}, picture.Name))),
-		"published": part("published"),
-		"program":   part("program"),
+		"program": part("program"),
 	}}
 	top.parts["predict"] = top.structure(reflect.TypeFor[predicting]())
 	top.parts["report"] = top.structure(reflect.TypeFor[Report]())

@@ -47,7 +47,6 @@ type Spec struct {
 	AdjustPlace strictyaml.Place // position of the section with Calibration and Threshold
 	TuneText    string
 	Costs       *Costs // of decisions; nil: none are given
-	Published   []*Published
 
 	Illustrations []Illustration // instead of Data
 	illustrates   bool
@@ -327,35 +326,6 @@ type Problems = strictyaml.Problems
 
 // ErrMistakes matches all Problems in errors.Is.
 var ErrMistakes = strictyaml.ErrMistakes
-
-// Published are published figures with conditions on the configurations they apply to.
-type Published struct {
-	record.Published
-	of    []condition
-	Names []FigureName // names of the figures
-	Place strictyaml.Place
-}
-
-// FigureName is the name of a figure in the file.
-type FigureName struct {
-	Name  string
-	Place strictyaml.Place
-}
-
-// condition is a field of configurations with the text it must have.
-type condition struct {
-	field func(record.Configuration) record.Component
-	text  string
-}
-
-// Matches reports whether the figures apply to a configuration: a component is given by its name,
-// or with all its options.
-func (p *Published) Matches(c record.Configuration) bool {
-	return !slices.ContainsFunc(p.of, func(of condition) bool {
-		has := of.field(c)
-		return of.text != has.Text && of.text != has.Name()
-	})
-}
 
 // Costs are the costs of decisions in a file, before the classes are known.
 type Costs struct {

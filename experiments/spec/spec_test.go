@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -78,10 +77,6 @@ func TestOneMistakeEach(t *testing.T) {
 		head + "evaluate: kfold\nrace: paired\n":                                                           `unknown race "paired"; did you mean "paired_t"?`,
 		head + "predict: {threshold: f1}\n":                                                                `expected {maximise: f1}, or another of`,
 		head + "predict: {calibrate: plat}\n":                                                              `unknown calibrate "plat"; did you mean "platt"?`,
-		head + "published: {source: a}\n":                                                                  "published has no figures; add for example",
-		head + "published: {source: a, figures: [{auc: {uncertainty: 1}}]}\n":                              "a figure with an uncertainty needs a value",
-		head + "published: {source: a, figures: [{auc: {value: 1, uncertainty: -1}}]}\n":                   "an uncertainty must not be negative, found -1",
-		head + "published: {source: a, figures: [{auc: much}]}\n":                                          `expected a number, found "much"`,
 		head + "illustrate: prior\n":                                                                       "illustrate shows models without data, and cannot be combined with data; leave out one of the two",
 		"illustrate: []\nmodel: {kernel: se}\n":                                                            "an empty list; illustrate for example prior",
 		"data: {dataset: crabs}\n":                                                                         "no model; add model:",
@@ -116,27 +111,6 @@ func TestUnusualFiles(t *testing.T) {
 	} {
 		if got := mistakes(t, text); got != nil && !strings.Contains(text, "tune: grid") {
 			t.Errorf("%s%q", text, got)
-		}
-	}
-}
-
-// The uncertainty of a published figure is half a unit of its last digit, unless it is given.
-func TestUncertaintyOfFigures(t *testing.T) {
-	for text, want := range map[string]float64{"21": 0.5, "0.17": 0.005, "-1.250": 0.0005, "2e3": 500, "1.5e-4": 0.5e-5, "{value: 21, uncertainty: 1}": 1, "{value: 3}": 0} {
-		s, err := Parse("f.yaml", []byte(head+"published: {source: a, figures: [{inference: laplace, evaluation: kfold, note: n, auc: "+text+"}]}\n"), nil)
-		if err != nil || len(s.Published) != 1 {
-			t.Fatal(text, err)
-		}
-		p := s.Published[0]
-		if len(p.Figures) != 1 || float64(p.Figures[0].Uncertainty) != want || p.Figures[0].Name != "auc" || p.Evaluation != "kfold" || p.Note != "n" || p.Source != "a" {
-			t.Errorf("%s: %+v, want ± %v", text, p, want)
-		}
-		c := record.Configuration{}
-		if c.Inference = record.Plain("laplace"); !p.Matches(c) {
-			t.Errorf("%s: it is of laplace", text)
-		}
-		if c.Inference = record.Plain("ep"); p.Matches(c) {
-			t.Errorf("%s: it is not of ep", text)
 		}
 	}
 }

@@ -91,7 +91,7 @@ type said [][]string
 func (s *said) heading(level int, text string) {
 	*s = append(*s, []string{"heading", table.Line(text)})
 }
-func (s *said) paragraph(text string)     { *s = append(*s, []string{"paragraph", table.Line(text)}) }
+func (s *said) paragraph(text string) { *s = append(*s, []string{"paragraph", table.Line(text)}) }
 func (s *said) items(texts []string) {
 	for _, text := range texts {
 		*s = append(*s, []string{"item", table.Line(text)})
@@ -149,9 +149,6 @@ func proseReports(t *testing.T) map[string]*reports.Report {
 		c.Classes = []string{name(), name()}
 		for j := range c.Hyperparameters {
 			c.Hyperparameters[j].Name += name()
-		}
-		for j := range c.Published {
-			c.Published[j].Source, c.Published[j].Note = name(), name()
 		}
 	}
 	for _, l := range lines {

@@ -88,7 +88,7 @@ func (s sheet) Class(column int, cell table.Cell) string {
 }
 
 // HTML writes report.html, a single file that loads nothing: missing results, failures and
-// warnings, the summary, published figures, contests, the figures, comparisons, every
+// warnings, the summary, contests, the figures, comparisons, every
 // configuration, and the origin of the results.
 func HTML(w io.Writer, r *reports.Report) error {
 	return newPage(r, pageScript).write(w)

@@ -142,7 +142,7 @@ func TestHTML(t *testing.T) {
 	m, lines := reporttest.Run(t)
 	r := reporttest.Build(t, m, lines)
 	p := parsePage(t, Render(t, "html", r))
-	want := []string{"toy", "Answer", "Results", "Failures: " + table.Failures(r), "Warnings: 4 (of all fits, chosen or not)", "Published figures", "Figures"}
+	want := []string{"toy", "Answer", "Results", "Failures: " + table.Failures(r), "Warnings: 4 (of all fits, chosen or not)", "Figures"}
 	got := slices.DeleteFunc(p.headings, func(h string) bool { return !slices.Contains(want, h) })
 	if !slices.Equal(got, want) || !strings.Contains(p.text, "Incomplete: at least 2 jobs are missing; resume the run to complete it") {
 		t.Errorf("the page begins with %q", got)
@@ -163,7 +163,6 @@ func TestHTML(t *testing.T) {
 		t.Errorf("results: %q", got)
 	}
 	for heading, want := range map[string]string{
-		"Published figures":  `[[# source figure published here here − published note] [0 A, Table 1 log_evidence -3.5 -3.25 0.25 of 4] [0 A, Table 1 errors 1 2 1 of 4] [0 A, Table 1 rmse 2   of 4]]`,
 		"#0 hyperparameters": `[[hyperparameter value] [length_scale 2] [amplitude 4] [noise 0.5]]`,
 		"#0 restarts": `[[trial status evaluations log_evidence gradient start length_scale start amplitude start noise end length_scale end amplitude end noise remark]` +
 			` [0 converged 12 -3.250 1e-07 1 1 0.5 2 4 0.5 chosen] [1 converged 9 -3.500 2e-07 3 1 0.5 1 1 0.5 ] [2 failed 0   5 1 0.5    ] [3 converged 15 -3.250 3e-07 7 1 0.5 2 4 0.5 ]]`,
@@ -245,9 +244,6 @@ func TestHTMLIsClosed(t *testing.T) {
 		c.Classes = []string{injected, injected + "2"}
 		for j := range c.Hyperparameters {
 			c.Hyperparameters[j].Name += injected
-		}
-		for j := range c.Published {
-			c.Published[j].Source, c.Published[j].Note = injected, injected
 		}
 	}
 	for _, line := range lines {
@@ -335,16 +331,9 @@ func TestTablesThatJustFit(t *testing.T) {
 		}
 	}
 	m, lines := large(longestTable+1, 1)
-	for range longestTable + 1 {
-		m.Configurations[0].Published = append(m.Configurations[0].Published, record.Published{Source: "A",
-			Figures: []record.Figure{{Name: "log_evidence", Value: 1}}})
-	}
 	p := parsePage(t, Render(t, "html", reporttest.Build(t, m, lines)))
 	if n := len(p.tables["Results"]); n != 1+longestTable+1 {
 		t.Errorf("%d rows of results", n)
-	}
-	if n := len(p.tables["Published figures"]); n != 1+longestTable {
-		t.Errorf("%d rows of published figures", n)
 	}
 }
 

@@ -112,7 +112,7 @@ var ShownManifest = record.Manifest{Configurations: []record.Configuration{{Clas
 //	1  two folds: ¾ in the first and ⅞ in the second, so that it is (ln(4/3) + ln(8/7))/2
 //	2  four folds, ⅝ in each but ½ in the first: (ln 2 + 3 ln(8/5))/4; the fifth has failed
 //
-// The middle one has the best scores so far, and a published one.
+// The middle one has the best scores so far.
 func Stopped() (m record.Manifest, lines []record.Line) {
 	m = record.Manifest{Experiment: "stopped", Key: "k", Curves: []string{"error_reject"}}
 	truths := [3][]float64{{0.5, 0.5, 0.5, 0.5, 0.5}, {0.75, 0.875}, {0.5, 0.625, 0.625, 0.625}}
@@ -148,8 +148,6 @@ func Stopped() (m record.Manifest, lines []record.Line) {
 		}
 		m.Configurations = append(m.Configurations, of)
 	}
-	m.Configurations[1].Published = []record.Published{{Source: "A",
-		Figures: []record.Figure{{Name: "log_loss", Value: 0.5}}}}
 	return m, lines
 }
 

@@ -70,11 +70,6 @@ var HeadDocs = map[string]string{
 	"class":              "the true class",
 	"decisions":          "how classes are decided",
 	"cost of a case":     "mean cost of a decision",
-	"source":             "publication",
-	"figure":             "score or number that is published",
-	"published":          "the published number",
-	"here":               "the number of this run",
-	"here − published":   "difference of the two numbers",
 	"note":               "remark",
 	"log_posterior":      "log evidence plus log prior density of the hyperparameters, nats",
 }

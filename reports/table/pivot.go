@@ -23,11 +23,11 @@ type pivotRow struct {
 
 // Pivot is the table of an experiment on several data sets: one score, with a row for everything
 // that distinguishes configurations except the data, and a column for every data set and
-// evaluation. The score is the first that is published for the experiment, or else the error rate,
-// or for numeric targets the root mean squared error. With times, rows with different inference
-// methods end with the time of all jobs, relative to the quickest row: a geometric mean over the
-// data sets. There is no time for an incomplete row, or if the quickest is too short to be
-// measured. ok is false with a single data set or row, or if two configurations share a cell.
+// evaluation. The score is the error rate, or for numeric targets the root mean squared error. With
+// times, rows with different inference methods end with the time of all jobs, relative to the
+// quickest row: a geometric mean over the data sets. There is no time for an incomplete row, or if
+// the quickest is too short to be measured. ok is false with a single data set or row, or if two
+// configurations share a cell.
 func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 	p, ok := collect(r, times)
 	if !ok || len(p.datasets) < 2 || len(p.rows) < 2 || len(p.names) == 0 {
@@ -173,13 +173,6 @@ func pivoted(r *reports.Report) cv.Score {
 	for _, c := range slices.Backward(r.Configurations) {
 		if len(c.Classes) == 0 {
 			name = "rmse"
-		}
-		for _, p := range c.Published {
-			for _, f := range slices.Backward(p.Figures) {
-				if _, err := cv.ScoreNamed(f.Name); err == nil {
-					name = f.Name
-				}
-			}
 		}
 	}
 	s, err := cv.ScoreNamed(name)

@@ -69,12 +69,6 @@ func TestPivot(t *testing.T) {
 		t.Errorf("of milliseconds: %q", lines(pivot))
 	}
 
-	// If there are published figures, the pivot shows the score that they have.
-	r.Configurations[3].Published = []reports.Published{{Figures: reports.PublishedFigures{{Name: "log_evidence"}, {Name: "errors"}, {Name: "brier"}}}}
-	pivot, _ = Pivot(r, nil)
-	if got := lines(pivot); got[0] != "errors, "+rest || got[2] != "probit|laplace|25|50" {
-		t.Errorf("of errors\n%s", strings.Join(got, "\n"))
-	}
 }
 
 // With several evaluations every data set has one column for each. With one inference method there

@@ -44,8 +44,6 @@ var Sections = []Section{
 		File: "results.csv", Left: ForShow, Run: pivots},
 	{Name: "against", Doc: "every configuration beside the best: difference, interval, p value, in the set or not",
 		Chapter: "Against the best", Results: true, Left: ForShow, Run: Against},
-	{Name: "published", Doc: "published figures beside those of the run", Chapter: "Published figures",
-		Left: ForText | ForPaper, Run: published},
 	{Name: "contests", Chapter: "Contests", Left: ForPaper | ForExport, Run: contests},
 	{Name: "nested", Doc: "nested cross-validation: every configuration in every outer fold, its inner score, who " +
 		"won, and the winner's outer scores", Data: nestedRows},

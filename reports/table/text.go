@@ -219,20 +219,6 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 				reports.Readable(float64(d.Likeliest)), d.Rejected, e.Scores.N)
 		}
 	}
-	for _, p := range c.Published {
-		var figures []string
-		for _, f := range p.Figures {
-			published, here, _ := f.Texts()
-			if here = f.Partial.Beside(here); math.IsNaN(float64(f.Here)) {
-				here = "no figure"
-			}
-			figures = append(figures, fmt.Sprintf("%s %s (here %s)", f.Name, published, here))
-		}
-		if p.Note != "" {
-			figures = append(figures, p.Note)
-		}
-		fmt.Fprintf(w, "    published, %s: %s\n", p.Source, strings.Join(figures, ", "))
-	}
 }
 
 // costInterval is the interval of the mean cost, if there is one.

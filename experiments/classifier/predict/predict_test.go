@@ -21,7 +21,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 )
 
@@ -159,7 +158,7 @@ func TestDecisionsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := reported(t, text+"predict: {loss: {Yes: {No: 5}}, reject_cost: 0.5}\npublished: {figures: [{mean_loss: 0.3, rejected: 100, errors: 1e2, max_probability: {value: 1, uncertainty: 0.2}}]}\n")
+	r := reported(t, text+"predict: {loss: {Yes: {No: 5}}, reject_cost: 0.5}\n")
 	c := r.Configurations[0]
 	d := c.Evaluations[0].Decisions
 	if want := float64(got.Scores["mean_loss"].Value); math.Abs(float64(d.Loss)-want) > 1e-12 || !(d.CI95[0] < d.Loss && d.Loss < d.CI95[1]) {
@@ -190,14 +189,6 @@ func TestDecisionsOfARun(t *testing.T) {
 	}
 	if d.Rejected != rejections || rejections == 0 || math.Abs(float64(d.Expected)-expected) > 1e-12 || math.Abs(float64(d.Likeliest)-likeliest) > 1e-12 || fmt.Sprint(d.Table) != fmt.Sprint(table) {
 		t.Errorf("got %+v, want %d rejected, %v expected, %v by the largest probability, %v", d, rejections, expected, likeliest, table)
-	}
-	errors, _ := c.Scores.Value("errors")
-	want := reports.PublishedFigures{
-		{Name: "mean_loss", Published: 0.3, Uncertainty: 0.05, Here: d.Loss}, {Name: "rejected", Published: 100, Uncertainty: 0.5, Here: reports.Number(rejections)},
-		{Name: "errors", Published: 100, Uncertainty: 50, Here: reports.Number(errors.Value)}, {Name: "max_probability", Published: 1, Uncertainty: 0.2, Here: reports.Number(largest)},
-	}
-	if got := c.Published[0].Figures; !slices.Equal(got, want) {
-		t.Errorf("published %+v, want %+v", got, want)
 	}
 	for _, f := range page.Formats {
 		var page strings.Builder
