@@ -119,7 +119,6 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	matrices := int64(s.Kernels)
 	if c != nil {
 		sum = sum.And(c.Memory(method, gradient))
-		matrices += int64(m.remembered(s.Cases))
 	}
 	passing := sum.Passing
 	if gradient {
@@ -130,21 +129,6 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	predicted := 8*matrices*n*int64(s.New) + m.Kernels[0].Memory(s.Cases, s.New, dim) - own +
 		m.Inference.Memory(s).Fit.Passing - method.Fit.Passing
 	return 8*matrices*n*n + own + sum.Kept + max(passing, predicted)
-}
-
-// mostRemembered is the largest number of cases for which a Run remembers covariances. With more
-// cases a fit takes so long that reusing a covariance, when only its amplitude has changed, saves
-// next to nothing.
-const mostRemembered = 2048
-
-// remembered is the number of covariances of n cases that a Run keeps.
-func (m Model) remembered(n int) (covariances int) {
-	for _, k := range m.Kernels {
-		if n <= mostRemembered {
-			covariances += kernel.Remembered(k)
-		}
-	}
-	return covariances
 }
 
 // Rank is the rank of the prior covariance of n cases, at most n.

@@ -16,7 +16,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
-	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Gradients is the source of the gradients of a local optimisation.
@@ -183,14 +182,6 @@ func NewRun(ctx context.Context, o *Objective) *Run {
 	own := *o
 	work := new(approx.Work)
 	own.model.Inference = approx.In(work, o.model.Inference)
-	_, whole := o.structure.(matrix)
-	own.model.Kernels = make([]kernel.Kernel, len(o.model.Kernels))
-	for j, k := range o.model.Kernels {
-		// threads share the parts of other structures
-		if own.model.Kernels[j] = k; whole && o.data.X.N() <= mostRemembered {
-			own.model.Kernels[j] = kernel.Remember(k)
-		}
-	}
 	own.room = &room{work: work, cross: make([][]float64, len(o.model.Kernels))}
 	return &Run{ctx: ctx, objective: &own}
 }

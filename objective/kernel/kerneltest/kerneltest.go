@@ -45,7 +45,6 @@ func Check(t *testing.T, k kernel.Kernel, dim int) {
 		}
 	}
 	t.Run("finite in the corners of the bounds", c.corners)
-	t.Run("remembered", c.remembered)
 	t.Run("threads", c.threads)
 	t.Run("memory", c.memory)
 }
@@ -420,32 +419,6 @@ func (c *check) threads(t *testing.T) {
 		if !slices.EqualFunc(bits, first, equal) {
 			t.Errorf("other bits on %d threads", threads)
 		}
-	}
-}
-
-// remembered compares k with Remember(k) while only amplitudes, all of theta, or a choice change.
-func (c *check) remembered(t *testing.T) {
-	if len(c.params) == 0 {
-		return
-	}
-	c.rng = rand.New(rand.NewPCG(4, 4))
-	c.x, c.z = c.cases(7), c.cases(5)
-	own, theta := kernel.Remember(c.k), make([]float64, len(c.params))
-	for step := range 6 {
-		for j, p := range c.params {
-			if j == 0 || p.Component() == "amplitude" {
-				theta[j] = c.rng.NormFloat64()
-			}
-		}
-		c.settle(theta, step/2)
-		if step == 3 {
-			theta[len(theta)-1] = c.rng.NormFloat64()
-		}
-		want := c.cross(theta, c.x, c.z)
-		got := mat.NewDense(7, 5, nil)
-		kernel.Cross(own, got, theta, c.x, c.z)
-		same(t, "K, and K remembered, which must be amplitude² times what the rest makes,",
-			got, want, c.diag(theta, c.x), c.diag(theta, c.z))
 	}
 }
 
