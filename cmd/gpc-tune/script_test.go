@@ -2,12 +2,15 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 func TestMain(m *testing.M) {
@@ -37,8 +40,14 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Dir:  "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Condition: func(name string) (bool, error) { // [all] begins a line that only make test-all runs
+			if name != "all" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return exhaustive.All(), nil
+		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error { // mutation tests reach the commands of scripts too
