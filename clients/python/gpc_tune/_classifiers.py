@@ -185,6 +185,8 @@ def _names(classes: np.ndarray) -> list[str]:
     names = [_table.text_of(c).decode() for c in classes.tolist()]
     plain = all(re.fullmatch(r"-?(0|[1-9]\d{0,14})|[^\W\d]\w*([ _-]\w+)*", name) for name in names)
     if plain and len({name.lower() for name in names}) == len(names):
+        if len(names) > 10 and all(name.lstrip("-").isdigit() for name in names):
+            return [f"class {name}" for name in names]  # so many numbers may be taken for a target of regression
         return names
     return [f"class {k}" for k in range(len(names))]
 
@@ -340,7 +342,7 @@ class TunedClassifier(_Classifier):
         if self.study is None:
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time",
                             self.time)
-            for key in ("weights", "categories", "order", "positive"):
+            for key in ("weights", "categories", "positive"):  # init may leave out classes of a single case
                 if key in data:
                     settings += ["--set", f"data.{key}={json.dumps(data[key])}"]
             for name, meaning in data.get("columns", {}).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import struct
 import sys
 from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
@@ -127,10 +128,12 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
     for j, values in enumerate(columns):
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
         name = name if name.isprintable() and name else f"x{j + 1}"
+        kind, meaning = kind_of(values), None
+        if kind == "ordered":
+            name = re.sub("[.=]", "_", name)  # --set divides its keys there
         while name in used:
             name += "_"
         used.add(name)
-        kind, meaning = kind_of(values), None
         if kind == "ordered":
             meaning = {"ordered": [text_of(v).decode() for v in values.dtype.categories]}
         elif kind == "date":

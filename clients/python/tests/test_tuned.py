@@ -26,16 +26,25 @@ evaluate: {kfold: {k: 3}}
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_study_of_init(capfd):
-    model = TunedClassifier(time="2s", random_state=3).fit(X, Y)
-    assert model.score(X, Y) > .8
+    table = X.rename(columns={"pain": "pain.level = x"})
+    model = TunedClassifier(time="2s", random_state=3).fit(table, Y)
+    assert model.score(table, Y) > .8
     inputs = {c["name"]: c for c in model._model.field("columns")["inputs"]}
-    assert inputs["zip"]["levels"] == ["1", "2", "3"] and inputs["pain"]["order"] == ["low", "mid", "top"]
+    assert inputs["zip"]["levels"] == ["1", "2", "3"] and inputs["pain_level _ x"]["order"] == ["low", "mid", "top"]
     assert model._model.field("seed") == 3 and model.study_.startswith("#")
     assert "conclusion: use #" in str(model.report_) and "state" in model.report_.page
     assert model.report_._repr_html_().startswith("<iframe srcdoc=") and "<script" not in model.report_._repr_html_()
     assert model.answer_["configuration"] in model.answer_["set"] and "warning" not in capfd.readouterr().err
     other = pickle.loads(pickle.dumps(model))
-    assert (other.predict_proba(X) == model.predict_proba(X)).all() and str(other.report_) == str(model.report_)
+    assert (other.predict_proba(table) == model.predict_proba(table)).all() and str(other.report_) == str(model.report_)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_classes_of_one_case_and_many_classes():
+    y = np.append(RNG.integers(0, 3, 89), 7)
+    model = TunedClassifier(time="1s", verbose=False).fit(X, y)
+    assert TunedClassifier(time="1s", verbose=False).fit(X, np.arange(90) // 3 + 5).predict(X).min() >= 5
+    assert model.classes_.tolist() == [0, 1, 2, 7] and model.predict_proba(X).shape == (90, 4)
 
 
 @pytest.mark.parametrize("form", ["text", "file", "mapping"])
