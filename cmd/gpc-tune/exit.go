@@ -26,7 +26,7 @@ const (
 )
 
 // exitCodes are the exit codes with their meanings, their errors, and what to do. An error ends the
-// program with the code of the first row that matches. docs/exit-codes.md has this table.
+// program with the code of the first row that matches. docs/troubleshooting.md has this table.
 var exitCodes = []struct {
 	code    int
 	meaning string

@@ -26,7 +26,7 @@ import (
 
 // The page and explain describe every exit code in the same words, and every error has its code.
 func TestExitCodesAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/exit-codes.md")
+	text, err := os.ReadFile("../../docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 			t.Errorf("explain does not say %q", line)
 		}
 	}
-	golden.Equal(t, "docs/exit-codes.md has not the rows of the program", strings.Join(rows, "\n"), strings.Join(want, "\n"))
+	golden.Equal(t, "docs/troubleshooting.md has not the rows of the program", strings.Join(rows, "\n"), strings.Join(want, "\n"))
 	for want, errs := range map[int][]error{
 		exitUnexpected: {errors.New("?"), errOutput},
 		exitUsage:      {usageError{errors.New("?")}, submit.ErrOptions, experiments.ErrUnfinished},

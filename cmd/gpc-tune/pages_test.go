@@ -255,12 +255,12 @@ func TestPagesRun(t *testing.T) {
 	small := []string{"--set", "data.subsample=40", "--set", "evaluate={kfold: {k: 2}}", "--set", "tune.restarts=1"}
 	sets := filepath.Join(root, "experiments", "data", "sets")
 	for page, before := range map[string]struct{ cases, text string }{
-		"README.md":           {},
-		"docs/first-study.md": {cases: "pima_test.csv"},
+		"README.md":        {},
+		"docs/own-data.md": {cases: "pima_test.csv"},
 		"docs/run-folder.md": {"crabs.csv", "gpc-tune run gallery:crabs\n" +
 			"gpc-tune run gallery:crabs --set model.likelihood=logit -o runs/crabs-logit\n"},
-		"docs/one-model.md": {},
-		"docs/resuming.md":  {text: "gpc-tune init FILE.yaml\ngpc-tune run FILE.yaml -o DIR\n"},
+		"docs/models.md":   {},
+		"docs/resuming.md": {text: "gpc-tune init FILE.yaml\ngpc-tune run FILE.yaml -o DIR\n"},
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()

@@ -22,7 +22,7 @@ type printedBlock struct {
 var printed = []printedBlock{
 	{"README.md", "predicts: ", []string{"init study.yaml --data experiments/data/sets/pima_train.csv", "run study.yaml"}},
 	{"docs/tuning.md", "best so far on ", []string{"report runs/begun"}},
-	{"docs/first-study.md", "dataset  kernel ", []string{"init pima.yaml --data pima", "plan pima.yaml"}},
+	{"docs/own-data.md", "dataset  kernel ", []string{"init pima.yaml --data pima", "plan pima.yaml"}},
 	{"docs/troubleshooting.md", "gpc-tune: bad.yaml:", []string{"validate bad.yaml"}},
 }
 

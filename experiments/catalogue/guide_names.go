@@ -6,17 +6,20 @@ import (
 	"strings"
 )
 
-// writeNames writes docs/names.md: every name that a file can use, kind by kind, except for pairs
-// and the gallery, which have their own pages.
+// writeNames writes docs/names.md: every name that a file can use, kind by kind, and the tables of
+// pairs. The gallery has a page of its own.
 func writeNames(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("# Names\n\nEvery name that an [experiment's file](file.md) can have, as `gpc-tune list` " +
-		"prints them. `gpc-tune explain NAME`\nshows its options, defaults and bounds. The tables of what goes " +
-		"together are in\n[Inference](inference.md#the-pairs), published experiments in the [gallery](gallery.md). " +
-		"This page is made by\n`go test ./experiments/catalogue -update`.\n")
+		"prints them. `gpc-tune explain NAME`\nshows its options, defaults and bounds. Published experiments are " +
+		"in the [gallery](gallery.md). This page is made by\n`go test ./experiments/catalogue -update`.\n")
 	cell := strings.NewReplacer("|", `\|`, "*", `\*`, "<", `\<`).Replace
 	for _, k := range All() {
-		if k.Name == "pairs" || k.Name == "gallery" {
+		switch k.Name {
+		case "gallery":
+			continue
+		case "pairs":
+			text.WriteString("\n## pairs\n\n" + k.Note)
 			continue
 		}
 		fmt.Fprintf(&text, "\n## %s\n\n| name | what it is |\n| --- | --- |\n", k.Name)

@@ -78,6 +78,15 @@ func TestGuide(t *testing.T) {
 	}
 }
 
+// Every reason why a likelihood does not go with an inference method says what to use instead.
+func TestImpossiblePairsHaveAWayOut(t *testing.T) {
+	for _, reason := range strings.Split(Pairs(), "\n") {
+		if number, _, found := strings.Cut(reason, ". "); found && len(number) == 1 && !strings.Contains(reason, "use ") {
+			t.Errorf("no way out: %s", reason)
+		}
+	}
+}
+
 // Names of every kind are explained: a component, a key, a column, a score, a field of the results.
 func TestExplain(t *testing.T) {
 	for name, want := range map[string]string{

@@ -29,7 +29,7 @@ func (p *Plan) Advice() (lines []string) {
 		}
 		line := fmt.Sprintf("note: with about %d or more cases, inference: %s takes at most a tenth of the time "+
 			"of %s; this data set has %d "+
-			"(docs/inference.md)", from, written(with), approx.Table.NameOf(plain(s.Job.Model)),
+			"(docs/models.md)", from, written(with), approx.Table.NameOf(plain(s.Job.Model)),
 			size.Cases)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)

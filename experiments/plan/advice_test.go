@@ -32,7 +32,7 @@ func TestAdvice(t *testing.T) {
 		return Study{Study: search.Study{Index: index}, Job: &job.Job{Model: m, Comparator: of, Set: set}}
 	}
 	advice := func(n int) string {
-		return fmt.Sprintf("note: with about %d or more cases, inference: {laplace: {inducing: 500}} takes at most a tenth of the time of laplace; this data set has %d (docs/inference.md)", from, n)
+		return fmt.Sprintf("note: with about %d or more cases, inference: {laplace: {inducing: 500}} takes at most a tenth of the time of laplace; this data set has %d (docs/models.md)", from, n)
 	}
 	for _, c := range []struct {
 		studies []Study

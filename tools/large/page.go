@@ -112,7 +112,7 @@ The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000
 Laplace's method or EP with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory.
 They cost accuracy, and this page says how much.
 ` + "`gpc-tune plan`" + ` says from how many cases on they take far less
-time than the exact covariance. [Inducing inputs](inference.md#inducing-inputs-for-many-cases) has the other
+time than the exact covariance. [Inducing inputs](models.md#inducing-inputs-for-many-cases) has the other
 methods and options.
 
 ## What they cost in accuracy
