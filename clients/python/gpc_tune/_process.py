@@ -119,6 +119,7 @@ class Process:
             raise self._ended(line) from None
 
     def _ended(self, line: bytes) -> GpcTuneError:
+        self._child.stdin.close()  # type: ignore[union-attr]
         text = (line + self._from.read()).decode(errors="replace").strip()
         self.close()
         code = self._child.returncode

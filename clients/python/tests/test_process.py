@@ -90,8 +90,8 @@ def test_the_program_is_killed_while_it_fits(how, tmp_path):
 
 @pytest.mark.parametrize("end", ["", "os._exit(3)", "1 / 0", "del m"] + ["sys.exit()", "os.abort()"] * bool(ALL))
 def test_the_end_of_an_interpreter(end, tmp_path):
-    code = BARE + "import os, sys, gpc_tune\nm = gpc_tune.GaussianProcessClassifier().fit([[0.], [1], [2], [3]], [0, 0, 1, 1])\n" \
-           "m.predict([[1.]])\n"
+    code = BARE + "import os, sys, gpc_tune\nm = gpc_tune.GaussianProcessClassifier()\n" \
+                  "m.fit([[0.], [1], [2], [3]], [0, 0, 1, 1]).predict([[1.]])\n"
     subprocess.run([sys.executable, "-c", code + end], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert gone(tmp_path) is True
 

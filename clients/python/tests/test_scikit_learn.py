@@ -60,7 +60,8 @@ def test_two_processes():
 
 def test_pipelines_and_frames():
     table = X.assign(town=pd.Categorical(np.where(X.iloc[:, 0] > 5.5, "a", "b")))
-    columns = make_column_transformer((StandardScaler(), list(X.columns)), (OneHotEncoder(sparse_output=False), ["town"]))
+    columns = make_column_transformer((StandardScaler(), list(X.columns)),
+                                      (OneHotEncoder(sparse_output=False), ["town"]))
     model = make_pipeline(columns, clone(QUICK)).set_output(transform="pandas").fit(table, Y)
     assert model.score(table, Y) > .9
     assert list(model[-1].feature_names_in_)[-2:] == ["onehotencoder__town_a", "onehotencoder__town_b"]

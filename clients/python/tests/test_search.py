@@ -18,7 +18,7 @@ def test_minimize():
     seen = []
     search = gpc_tune.minimize(lambda p: seen.append(p) or loss(p), SPACE, trials=12, method="sobol")
     assert search.done and len(seen) == 12
-    assert [t["point"] for t in search.trials_] == seen and [t["value"] for t in search.trials_] == list(map(loss, seen))
+    assert [(t["point"], t["value"]) for t in search.trials_] == [(p, loss(p)) for p in seen]
     assert search.best_ == (min(seen, key=loss), min(map(loss, seen)))
     assert {type(v) for v in seen[0].values()} == {float, int, str, bool}
     assert "rate=" in str(search.report_) and "<html" in search.report_.page

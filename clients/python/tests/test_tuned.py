@@ -68,7 +68,8 @@ def test_a_mistake_in_a_study():
 
 def test_failed_jobs_are_a_warning():
     y = ["b"] * 2 + ["a"] * 28
-    study = {"model": {"kernel": "se", "likelihood": "probit", "inference": [{"laplace": {"max_iterations": 1}}, "base_rate"]},
+    study = {"model": {"kernel": "se", "likelihood": "probit",
+                       "inference": [{"laplace": {"max_iterations": 1}}, "base_rate"]},
              "tune": "none", "evaluate": {"kfold": {"k": 2}}}
     with pytest.warns(GpcTuneWarning, match="jobs failed"):
         assert set(TunedClassifier(study, verbose=False).fit(X[:30], y).predict(X)) == {"a"}
