@@ -19,6 +19,10 @@ type Program struct {
 	Field string `json:"field,omitempty"`
 	// the smallest value is the best; Point.Value has its sign changed
 	Minimize bool `json:"minimize,omitempty"`
+	// names of several values that are minimised together; Point.Value is the first one's
+	Objectives []string `json:"objectives,omitempty"`
+	// the bounds that values must stay within, as in the file
+	Require string `json:"require,omitempty"`
 	// the rule that ends trials early, as in the file; empty: they run to their end
 	StopEarly string `json:"stop_early,omitempty"`
 }

@@ -319,6 +319,9 @@ type Trial struct {
 	Failure     cause.Notice   `json:"failure,omitzero"` // why there is no usable point
 	// Interim has the values on the way, with growing steps, in the sign of Point.Value.
 	Interim []Interim `json:"interim,omitempty"`
+	// Outside means that a value is not within the bounds that the file requires. Such a trial is
+	// Preliminary too.
+	Outside bool `json:"outside,omitempty"`
 	// Early means that the trial was stopped early, and has its last value on the way. Such a trial
 	// is Preliminary too.
 	Early bool `json:"early,omitempty"`
@@ -429,7 +432,9 @@ func (l Line) TimedOut() bool { return l.Failure().Kind == cause.TimedOut }
 type Point struct {
 	Theta   []Number `json:"theta"`   // free hyperparameters on the theta scale, exact
 	Natural []Number `json:"natural"` // all hyperparameters in natural units
-	Value   Number   `json:"value"`   // the tuning objective, maximised (log evidence in nats)
+	// named values of a program: objectives, and values with required bounds, in its own signs
+	Values map[string]Number `json:"values,omitempty"`
+	Value  Number            `json:"value"` // the tuning objective, maximised (log evidence in nats)
 	// preprocessed inducing inputs, one per row, if they were tuned too
 	Inputs Matrix `json:"inputs,omitempty"`
 	// largest absolute entry of the gradient over theta and inputs; NaN if not computed

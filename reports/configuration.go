@@ -177,8 +177,11 @@ type GridPoint struct {
 	Own    bool   `json:"own,omitempty"`    // a user has enqueued it
 	// the point was evaluated with a part of the budget, and cannot be the best
 	Preliminary bool `json:"preliminary,omitempty"`
-	// part of a model's budget, such as "11 % of the cases", or "stopped early"
+	// part of a model's budget, such as "11 % of the cases"; or "stopped early", or "outside the
+	// bounds"
 	Share string `json:"share,omitempty"`
+	// named values of a program: objectives, and values with required bounds
+	Values Values `json:"values,omitempty"`
 	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
 	Output string `json:"output,omitempty"`
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -24,8 +25,11 @@ func (b *builder) grid(objective string) []GridPoint {
 			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
 				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary, Share: t.Share.String(),
 				Output: t.Output}
-			if t.Early {
-				g.Share = "stopped early"
+			if t.Early || t.Outside {
+				g.Share = t.Status
+			}
+			for _, name := range slices.Sorted(maps.Keys(p.Values)) {
+				g.Values = append(g.Values, record.Named{Name: name, Value: p.Values[name]})
 			}
 			value := p.Value
 			if objective == "log_evidence" {

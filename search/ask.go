@@ -58,8 +58,11 @@ func Ask(studies []Study, j Journal) (next *Asked, untold []string, err error) {
 // ErrUnasked marks a key for which there is no trial to tell.
 var ErrUnasked = errors.New("no point with this id waits for its value")
 
-// Tell records the value of a trial that was asked, as Study.Value would have returned it.
-func Tell(studies []Study, j Journal, key string, value float64, failure error) error {
+// Tell records the value of a trial that was asked, as Study.Value would have returned it, and its
+// named values.
+func Tell(
+	studies []Study, j Journal, key string, value float64, values map[string]float64, failure error,
+) error {
 	a, done, err := askedAgenda(studies, j)
 	if err != nil {
 		return err
@@ -76,6 +79,15 @@ func Tell(studies []Study, j Journal, key string, value float64, failure error) 
 		}
 		of := s.pending[at]
 		trial := s.evaluated(of.proposal.Points[0], value)
+		for name, v := range values {
+			if trial.Points[0].Values == nil {
+				trial.Points[0].Values = map[string]record.Number{}
+			}
+			trial.Points[0].Values[name] = record.Number(v)
+		}
+		if trial.Outside = !within(s.Require, trial.Points[0].Values); trial.Outside {
+			trial.Status = outsideStatus
+		}
 		line := record.Line{Trial: &trial}
 		if failure != nil {
 			line = of.failed(cause.Failed(failure))

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -30,9 +31,10 @@ type Evaluation struct {
 	earlier  [][]record.Interim
 	minimize bool
 
-	mu    sync.Mutex // guards sofar and early
-	sofar []record.Interim
-	early bool
+	mu     sync.Mutex // guards sofar and early
+	sofar  []record.Interim
+	early  bool
+	values map[string]record.Number
 }
 
 // evaluationKey is the key of an Evaluation in a context.
@@ -70,6 +72,23 @@ func (s *Study) evaluation(ctx context.Context, index int, theta []float64, earl
 		e.Folder = filepath.Join(worker.folder, "trials", point)
 	}
 	return e
+}
+
+// Set records a named value of the trial: one of several objectives, or one with a required bound.
+func (e *Evaluation) Set(name string, value float64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.values == nil {
+		e.values = map[string]record.Number{}
+	}
+	e.values[name] = record.Number(value)
+}
+
+// set returns the named values so far.
+func (e *Evaluation) set() map[string]record.Number {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.values)
 }
 
 // Report records a value on the way: the objective after a step, such as an epoch. It returns true
@@ -117,6 +136,15 @@ func (s *Study) trial(
 			return t, ctx.Err()
 		}
 		at := s.evaluated(theta, value).Points[0]
+		at.Values = e.set()
+		if t.Outside = err == nil && !within(s.Require, at.Values); t.Outside {
+			t.Status = outsideStatus
+		}
+		for _, name := range s.Objectives {
+			if v, found := at.Values[name]; err == nil && !(found && v.Finite()) {
+				err = cause.Program.New("the objective %q has no finite value", name)
+			}
+		}
 		if err == nil && !at.Value.Finite() {
 			err = cause.NotFinite.New("the objective is %v", value)
 		}

@@ -533,7 +533,7 @@ func (j job) stamp(line record.Line) record.Line {
 	} else {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
-		trial.Preliminary = j.proposal.Preliminary || trial.Early
+		trial.Preliminary = j.proposal.Preliminary || trial.Early || trial.Outside
 		trial.Share, trial.Own = j.proposal.Share, j.proposal.Own
 		if trial.Own == 0 {
 			trial.After = 0 // copied from an enqueued point

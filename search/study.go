@@ -27,7 +27,10 @@ type Study struct {
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
 	Minimize bool
-	Early    EarlyStop // ends trials of Value early; nil: they run to their end
+	// Objectives are the names of several values that are minimised together; nil: there is one.
+	Objectives []string
+	Require    []Require // bounds for values of a trial
+	Early      EarlyStop // ends trials of Value early; nil: they run to their end
 	// Ends means that Value returns soon after the end of its context, so the run waits for it.
 	Ends bool
 	// Told means that Run evaluates no points: Ask gives them, and Tell records their values.
@@ -140,7 +143,7 @@ func (s *Study) First() []Proposal {
 // the box from which starts are drawn: outside, a hyperparameter may have no effect, and a local
 // optimiser would not move it.
 func (s *Study) ask(done []record.Trial) []Proposal {
-	next := s.Strategy.Ask(s.Space, done, s.Seed)
+	next := s.Strategy.Ask(s.Space, told(done, s.Objectives, s.Require, s.Seed), s.Seed)
 	left := s.Strategy.Budget(s.Space).Trials - len(done) + owned(done)
 	next = next[:min(len(next), max(0, left))]
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,29 +48,22 @@ results are in the run folder. Otherwise the method waits for the values of the 
 func tellCommand() *cobra.Command {
 	var e experiment
 	c := &cobra.Command{
-		Use:   "tell RUN | FILE.yaml ID VALUE | failed [REASON]",
+		Use:   "tell RUN | FILE.yaml ID VALUE | NAME=VALUE... | failed [REASON]",
 		Short: "Record the value of a point that gpc-tune ask has printed",
 		Long: `Record the value of a point that gpc-tune ask has printed with this id, or that it has none. A
-failed point counts as a failed trial, and the report has the reason.`,
+failed point counts as a failed trial, and the report has the reason. Several values have their names.`,
 		Example: "  gpc-tune tell runs/mine 3f0b7c 0.42\n  gpc-tune tell runs/mine 3f0b7c failed \"out of memory\"",
-		Args:    cobra.RangeArgs(3, 4),
+		Args:    cobra.MinimumNArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
-			value, failure := math.NaN(), errors.New("the program told that it failed")
-			if args[2] != "failed" {
-				var err error
-				if value, err = strconv.ParseFloat(args[2], 64); err != nil || math.IsNaN(value) ||
-					math.IsInf(value, 0) || len(args) > 3 {
-					return usage("tell takes a finite number, or failed and a reason, not %q", args[2:])
-				}
-				failure = nil
-			} else if len(args) > 3 {
-				failure = errors.New(args[3])
+			values, failure, err := valuesTold(args[2:])
+			if err != nil {
+				return err
 			}
 			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
 			}
-			if err := runs.Tell(plan, e.dir, args[1], value, failure, runs.Options{Warn: warner(c)}); err != nil {
+			if err := runs.Tell(plan, e.dir, args[1], values, failure, runs.Options{Warn: warner(c)}); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(c.ErrOrStderr(), "recorded")
@@ -78,4 +72,28 @@ failed point counts as a failed trial, and the report has the reason.`,
 	}
 	e.flags(c)
 	return c
+}
+
+// valuesTold reads the values of a point, or why it has none.
+func valuesTold(args []string) (values map[string]float64, failure, err error) {
+	if args[0] == "failed" {
+		if len(args) > 1 {
+			return nil, errors.New(strings.Join(args[1:], " ")), nil
+		}
+		return nil, errors.New("the program told that it failed"), nil
+	}
+	values = map[string]float64{}
+	for _, arg := range args {
+		name, text, named := strings.Cut(arg, "=")
+		if !named {
+			name, text = "", arg
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if _, twice := values[name]; twice || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, usage("tell takes a finite number, NAME=VALUE for several, or failed and a reason, not %q",
+				args)
+		}
+		values[name] = v
+	}
+	return values, nil, nil
 }

@@ -81,7 +81,7 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 		}
 		return math.NaN(), cause.Program.New("%s", text)
 	}
-	return c.read(out.last())
+	return c.read(out.last(), of, said.named())
 }
 
 // environment returns the assignments that describe a trial to its program.
@@ -97,33 +97,68 @@ func environment(of *search.Evaluation) []string {
 	return all
 }
 
-// read is the value in the last line of the output.
-func (c Command) read(line string) (float64, error) {
-	text := line
-	if _, value, is := message(line); is {
-		text = value
-	}
-	if c.Field != "" {
-		var fields map[string]any
-		d := json.NewDecoder(strings.NewReader(line))
-		d.UseNumber()
-		err := d.Decode(&fields)
-		if _, end := d.Token(); err != nil || end != io.EOF {
-			return math.NaN(), cause.Program.New("the last line of its output is no JSON object: %.100q", line)
+// read is the value in the output: the last line, a field of it, or a value that the program has
+// named. Other named values go to the evaluation.
+func (c Command) read(line string, of *search.Evaluation, said map[string]float64) (float64, error) {
+	if c.Field == "" && len(c.Bounds) == 0 {
+		if _, value, is := message(line); is {
+			line = value
 		}
-		value, found := fields[c.Field]
-		if !found {
-			return math.NaN(), cause.Program.New("the last line of its output has no field %q: %.100q", c.Field, line)
-		}
-		text = fmt.Sprint(value)
+		return number("the last line of its output", line)
 	}
+	var fields map[string]any
+	notObject := decodeObject(line, &fields)
+	value := math.NaN()
+	names := append([]string{c.Field}, c.Objectives...)
+	for _, r := range c.Bounds {
+		names = append(names, r.Name)
+	}
+	for _, name := range names {
+		v, found := said[name]
+		switch written, field := fields[name]; {
+		case found:
+		case name == "": // the whole line is the value
+			var err error
+			if v, err = number("the last line of its output", line); err != nil {
+				return v, err
+			}
+		case notObject != nil:
+			return value, cause.Program.New("the last line of its output is no JSON object: %.100q", line)
+		case field:
+			var err error
+			what := fmt.Sprintf("%q in the last line of its output", name)
+			if v, err = number(what, fmt.Sprint(written)); err != nil {
+				return v, err
+			}
+		default:
+			return value, cause.Program.New("the last line of its output has no field %q: %.100q", name, line)
+		}
+		if name == c.Field {
+			value = v
+		}
+		if name != "" && (len(c.Objectives) > 0 || len(c.Bounds) > 0) {
+			of.Set(name, v)
+		}
+	}
+	return value, nil
+}
+
+// decodeObject reads a line that is a JSON object.
+func decodeObject(line string, fields *map[string]any) error {
+	d := json.NewDecoder(strings.NewReader(line))
+	d.UseNumber()
+	err := d.Decode(fields)
+	if _, end := d.Token(); err == nil && end != io.EOF {
+		err = errors.New("more than an object")
+	}
+	return err
+}
+
+// number reads a finite number.
+func number(what, text string) (float64, error) {
 	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
-		what := "the last line of its output"
-		if c.Field != "" {
-			what = fmt.Sprintf("%q in %s", c.Field, what)
-		}
 		return math.NaN(), cause.Program.New("%s is no number: %.100q", what, text)
 	case math.IsNaN(value) || math.IsInf(value, 0):
 		return math.NaN(), cause.NotFinite.New("the objective is %v", value)

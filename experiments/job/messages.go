@@ -2,8 +2,10 @@ package job
 
 import (
 	"bytes"
+	"maps"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -26,6 +28,16 @@ type messages struct {
 	of   *search.Evaluation
 	stop func() // tells the program to stop
 	line []byte // the beginning of a line
+
+	mu     sync.Mutex
+	values map[string]float64 // the last value of each name
+}
+
+// named are the values of lines "gpc-tune: NAME VALUE".
+func (m *messages) named() map[string]float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.values)
 }
 
 // longestMessage is the number of bytes of a line that messages keeps.
@@ -50,6 +62,14 @@ func (m *messages) read(line string) {
 	first, second, is := message(strings.TrimSpace(line))
 	step, noStep := strconv.ParseFloat(first, 64)
 	value, noValue := strconv.ParseFloat(second, 64)
+	if is && noStep != nil && noValue == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.values == nil {
+			m.values = map[string]float64{}
+		}
+		m.values[first] = value
+	}
 	if is && noStep == nil && noValue == nil && m.of.Report(step, value) {
 		m.stop()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -57,17 +58,25 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 	return a, err
 }
 
-// Tell records the value of a point of Ask, or the reason why it has none.
-func Tell(p *plan.Plan, dir, id string, value float64, failure error, o Options) error {
+// Tell records the values of a point of Ask, or the reason why it has none. A program with one
+// value has it without a name, or by the name of the file.
+func Tell(p *plan.Plan, dir, id string, values map[string]float64, failure error, o Options) error {
 	j, err := asking(p, dir, o)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if p.Spec.Program.Minimize {
+	value, of := math.NaN(), p.Spec.Program
+	var kept map[string]float64
+	if failure == nil {
+		if value, kept, err = of.Told(values); err != nil {
+			return err
+		}
+	}
+	if of.Minimize {
 		value = -value
 	}
-	if err := search.Tell(p.Search(), j, id, value, failure); err != nil {
+	if err := search.Tell(p.Search(), j, id, value, kept, failure); err != nil {
 		return err
 	}
 	return j.Close()

@@ -226,7 +226,10 @@ func programText(p *record.Program) string {
 	for _, of := range []struct {
 		given bool
 		text  string
-	}{{p.Input == "json", "input: json"}, {p.Field != "", "field: " + p.Field}, {p.Minimize, "minimize: true"}} {
+	}{{p.Input == "json", "input: json"}, {p.Field != "", "field: " + p.Field},
+		{p.Minimize && len(p.Objectives) == 0, "minimize: true"},
+		{len(p.Objectives) > 0, "minimize: [" + strings.Join(p.Objectives, ", ") + "]"},
+		{p.Require != "", "require: " + p.Require}, {p.StopEarly != "", "stop_early: " + p.StopEarly}} {
 		if of.given {
 			text += ", " + of.text
 		}

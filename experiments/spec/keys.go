@@ -390,7 +390,8 @@ var Sections = []Section{
 		{"title", "none leaves out the title and the notes below it, for the caption of a paper", "shown",
 			"title: none"},
 	}},
-	{"program", "a command whose output is the objective, and its hyperparameters", []string{"programming"}, []Key{
+	{"program", "a command whose output is the objective, and its hyperparameters", []string{"programming",
+		"requiring"}, []Key{
 		{"command", "the program with its arguments, in which {NAME} stands for the value of a hyperparameter; it " +
 			"runs in the folder of the file", "", `command: [python3, train.py, "--rate={rate}"]`},
 		{"hyperparameters", "each with the range of its values (gpc-tune list ranges)",
@@ -399,7 +400,12 @@ var Sections = []Section{
 			"input", "arguments", "input: json"},
 		{"field", "the last line of standard output is a JSON object, and this field of it is the value",
 			"the line is the value", "field: loss"},
-		{"minimize", "whether the smallest value is the best", "false", "minimize: true"},
+		{"minimize", "whether the smallest value is the best; or the name of the value that is minimised, or " +
+			"several names", "false", "minimize: [loss, seconds]"},
+		{"require", "bounds that named values must stay within; a trial outside cannot be the best", "none",
+			"require: {memory: {at_most: 8e9}}"},
+		{"at_most", "the largest value", "none", "require: {memory: {at_most: 8e9}}"},
+		{"at_least", "the smallest value", "none", "require: {accuracy: {at_least: 0.9}}"},
 		{"timeout", "ends the program after this time; the trial has failed", "none", "timeout: 10m"},
 		{"grace", "time that the program has to end by itself after SIGTERM, before it is killed", "10s", "grace: 1m"},
 		{"stop_early", "rule that ends trials early, by the values on the way: lines gpc-tune: STEP VALUE of the " +

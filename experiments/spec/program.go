@@ -20,7 +20,8 @@ type programming struct {
 	Hyperparameters *strictyaml.Node `yaml:"hyperparameters"`
 	Input           string           `yaml:"input"`
 	Field           string           `yaml:"field"`
-	Minimize        bool             `yaml:"minimize"`
+	Minimize        *strictyaml.Node `yaml:"minimize"`
+	Require         *strictyaml.Node `yaml:"require"`
 	Timeout         search.Span      `yaml:"timeout"`
 	Grace           search.Span      `yaml:"grace"`
 	StopEarly       *strictyaml.Node `yaml:"stop_early"`
@@ -59,7 +60,9 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	s.Program = &Program{Timeout: within, Grace: grace, Files: of.Files, CommandPlace: d.Found.Place(command),
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
 		Program: record.Program{Command: append([]string{}, of.Command...), Input: of.Input,
-			Field: of.Field, Minimize: of.Minimize}}
+			Field: of.Field}}
+	d.minimize(of.Minimize, s.Program)
+	d.require(of.Require, s.Program)
 	if of.StopEarly != nil {
 		s.Program.Early, _, _ = component(d, of.StopEarly, "rule", search.EarlyStops)
 		s.Program.StopEarly = strictyaml.Flow(of.StopEarly)
@@ -98,6 +101,60 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	for _, way := range d.ways(tune) {
 		s.Program.Ways = append(s.Program.Ways, d.searching(way, s.Program.Space))
 	}
+}
+
+// minimize reads which values are minimised: whether the one value is, or the names of values.
+func (d *decoder) minimize(n *strictyaml.Node, p *Program) {
+	if n == nil || strictyaml.IsNull(n) {
+		return
+	}
+	var names []string
+	if n.Kind == strictyaml.ScalarNode && (n.Value == "true" || n.Value == "false") {
+		p.Minimize = n.Value == "true"
+		return
+	}
+	d.Into(n, &names)
+	if len(names) == 0 {
+		d.At(n, "minimize is true, false, the name of a value, or a list of names")
+		return
+	}
+	for i, name := range names {
+		if !parameterName.MatchString(name) || slices.Contains(names[:i], name) {
+			d.At(n, "%q names no value that is minimised; take letters, digits and '_', each name once", name)
+		}
+	}
+	if p.Field != "" && p.Field != names[0] {
+		d.At(n, "field says %q, and minimize another name; leave out field", p.Field)
+	}
+	p.Minimize, p.Field = true, names[0]
+	if len(names) > 1 {
+		p.Objectives = names
+	}
+}
+
+// requiring is the bound of a value as written in a file.
+type requiring struct {
+	AtMost  *float64 `yaml:"at_most"`
+	AtLeast *float64 `yaml:"at_least"`
+}
+
+// require reads the bounds that values must stay within.
+func (d *decoder) require(n *strictyaml.Node, p *Program) {
+	if n == nil || strictyaml.IsNull(n) {
+		return
+	}
+	d.Mapping(n, func(key, value *strictyaml.Node) {
+		var of requiring
+		d.Into(value, &of)
+		if of.AtMost == nil && of.AtLeast == nil {
+			d.At(value, "%s: write a bound, as in {at_most: 1}", key.Value)
+		}
+		if !parameterName.MatchString(key.Value) {
+			d.At(key, "%q names no value; take letters, digits and '_', beginning with a letter", key.Value)
+		}
+		p.Bounds = append(p.Bounds, search.Require{Name: key.Value, AtMost: of.AtMost, AtLeast: of.AtLeast})
+	})
+	p.Require = strictyaml.Flow(n)
 }
 
 // searching reads one way of searching the hyperparameters of a program.

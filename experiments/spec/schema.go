@@ -140,6 +140,10 @@ func ExperimentSchema() jsonschema.Schema {
 	program := grammar{parts: map[string]jsonschema.Schema{"input": jsonschema.Texts(inputs...),
 		"hyperparameters": {"type": "object", "additionalProperties": plain.component(kinds["ranges"]),
 			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}},
+		"minimize": jsonschema.AnyOf(jsonschema.Schema{"type": "boolean"}, jsonschema.ListOf(
+			jsonschema.Matching(jsonschema.Text(), parameterName))),
+		"require": {"type": "object", "additionalProperties": plain.structure(reflect.TypeFor[requiring]()),
+			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}},
 		"stop_early": plain.component(kinds["stop_early"])}}
 	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "hyperparameters")
 	programmed := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "program")

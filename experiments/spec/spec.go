@@ -62,6 +62,7 @@ const FolderVariable = "GPC_TUNE_FOLDER"
 type Program struct {
 	record.Program
 	Timeout time.Duration    // longest time of a trial; 0: no limit
+	Bounds  []search.Require // bounds that values must stay within
 	Early   search.EarlyStop // ends trials early; nil: they run to their end
 	Grace   time.Duration    // time to end by itself after SIGTERM
 	Files   []string         // files whose content decides the values
@@ -87,6 +88,31 @@ func (p *Program) Arguments(x []float64) (args []string) {
 		}))
 	}
 	return args
+}
+
+// Told selects the objective from the values that a program has told, and the values that are kept
+// by name: several objectives, and values with required bounds. The name of a single value may be
+// empty.
+func (p *Program) Told(values map[string]float64) (value float64, kept map[string]float64, err error) {
+	kept = map[string]float64{}
+	names := slices.Clone(p.Objectives)
+	for _, r := range p.Bounds {
+		names = append(names, r.Name)
+	}
+	for _, name := range names {
+		v, has := values[name]
+		if !has {
+			return 0, nil, fmt.Errorf("%w: no value %q is told; write %s=VALUE", ErrInvalid, name, name)
+		}
+		kept[name] = v
+	}
+	value, has := values[p.Field]
+	if !has {
+		if value, has = values[""]; !has || len(p.Objectives) > 0 {
+			return 0, nil, fmt.Errorf("%w: no value of the objective %s is told", ErrInvalid, p.Field)
+		}
+	}
+	return value, kept, nil
 }
 
 // JSON is an object with the hyperparameters, with the types of the file.

@@ -108,12 +108,15 @@ func points(c reports.Configuration) []Table {
 	if t.Columns[1].Ranks = true; c.Program != nil {
 		t.Columns[1] = t.Columns[1].explained(!c.Minimises(), "the value of the program")
 	}
+	if valued := slices.ContainsFunc(c.Grid, func(p reports.GridPoint) bool { return len(p.Values) > 0 }); valued {
+		t.Columns[3] = Columns("values")[0]
+	}
 	kept := slices.ContainsFunc(c.Grid, func(p reports.GridPoint) bool { return p.Output != "" })
 	if kept {
 		t.Columns = append(t.Columns, Columns("output")...)
 	}
 	for i, p := range c.Grid {
-		row := Row(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), p.Scores,
+		row := Row(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), slices.Concat(p.Scores, p.Values),
 			cmp.Or(p.Share, chosen(p.Chosen, p.Own)))
 		if kept {
 			row = append(row, Row(p.Output)...)

@@ -27,6 +27,28 @@ func searchRows(r *reports.Report, whole bool) Table {
 	return t
 }
 
+// pareto has a row for every point that no other one dominates.
+func pareto(c reports.Configuration) []Table {
+	points := c.Pareto()
+	if len(points) == 0 {
+		return nil
+	}
+	t := Table{Columns: []Column{numbers("point")}}
+	for _, name := range c.Program.Objectives {
+		t.Columns = append(t.Columns, numbers(name).explained(false, "an objective"))
+	}
+	t.Columns = append(t.Columns, Column{Name: "hyperparameters", Keep: true})
+	for _, i := range points {
+		row := Row(i)
+		for _, name := range c.Program.Objectives {
+			v, _ := c.Grid[i].Values.Get(name)
+			row = append(row, Row(reports.Number(v))...)
+		}
+		t.Add(row, c.Named(c.Grid[i].Point))
+	}
+	return []Table{t}
+}
+
 // addHyperparameters adds a column for each hyperparameter of the programs of a run. Its name is
 // the hyperparameter's, after "hyperparameter " if another column has this name. at returns the
 // cells of a point; hyperparameters that do not matter there are empty.

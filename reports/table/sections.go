@@ -58,6 +58,7 @@ var Sections = []Section{
 		Left: ForText | ForPaper, Each: coefficients},
 	{Name: "best_points", Doc: "the best evaluated points, by the tuning objective and by each score", Left: ForText,
 		Each: bestPoints},
+	{Name: "pareto", Doc: "points of a search with several objectives that no other one dominates", Each: pareto},
 	{Name: "restarts", File: "trials.csv", Left: ForText | ForExport, Each: restarts},
 	{Name: "points", File: "trials.csv", Left: ForText | ForExport, Each: points},
 	{Name: "scores", Left: ForText | ForExport, Each: scores},
