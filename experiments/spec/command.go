@@ -12,10 +12,10 @@ import (
 
 // placeholder matches {NAME}, which stands for the value of a hyperparameter, and {{NAME}}, which
 // stands for the text {NAME}.
-var placeholder = regexp.MustCompile(`\{\{([A-Za-z][A-Za-z0-9_]*)\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}`)
+var placeholder = regexp.MustCompile(`\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}|\{([A-Za-z][A-Za-z0-9_.]*)\}`)
 
 // nearly matches texts that look like a placeholder and are none, such as { rate } and {rate:.3f}.
-var nearly = regexp.MustCompile(`\{\s*([A-Za-z][A-Za-z0-9_]*)\s*([:!][^{}]*)?\}`)
+var nearly = regexp.MustCompile(`\{\s*([A-Za-z][A-Za-z0-9_.]*)\s*([:!][^{}]*)?\}`)
 
 // fill replaces the placeholders of an argument by the texts of the values.
 func fill(arg string, text func(name string) string) string {

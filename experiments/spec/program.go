@@ -38,7 +38,7 @@ var programSections = []string{"version", "name", "seed", "program", "tune", "re
 var inputs = []string{"arguments", "json"}
 
 // parameterName matches names of hyperparameters of programs.
-var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$`)
 
 // program reads the program section, and how its hyperparameters are searched.
 func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
@@ -76,6 +76,12 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 		names = append(names, key.Value)
 		if !parameterName.MatchString(key.Value) {
 			d.At(key, "%q names no hyperparameter; take letters, digits and '_', beginning with a letter", key.Value)
+		}
+		for _, other := range names[:len(names)-1] {
+			if strings.HasPrefix(key.Value, other+".") || strings.HasPrefix(other, key.Value+".") {
+				d.At(key, "%q and %q cannot both be hyperparameters: one of them is a group with a value in it", other,
+					key.Value)
+			}
 		}
 		r, _, ok := component(d, value, "range", param.Ranges)
 		if !ok {

@@ -115,11 +115,36 @@ func (p *Program) Told(values map[string]float64) (value float64, kept map[strin
 	return value, kept, nil
 }
 
-// JSON is an object with the hyperparameters, with the types of the file.
+// JSON is an object with the hyperparameters, with the types of the file. A name such as model.lr
+// is the member lr of the object model.
 func (p *Program) JSON(x []float64) string {
-	var parts []string
+	var names, values []string
 	for i, s := range p.Space {
-		parts = append(parts, fmt.Sprintf("%q: %s", s.Name, s.JSON(x[i])))
+		names, values = append(names, s.Name), append(values, s.JSON(x[i]))
+	}
+	return object(names, values)
+}
+
+// object writes members as JSON. Groups stand where their first member does.
+func object(names, values []string) string {
+	var parts, done []string
+	for i, name := range names {
+		group, _, nested := strings.Cut(name, ".")
+		if !nested {
+			parts = append(parts, fmt.Sprintf("%q: %s", name, values[i]))
+			continue
+		}
+		if slices.Contains(done, group) {
+			continue
+		}
+		done = append(done, group)
+		var in, of []string
+		for k, other := range names {
+			if rest, is := strings.CutPrefix(other, group+"."); is {
+				in, of = append(in, rest), append(of, values[k])
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%q: %s", group, object(in, of)))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
