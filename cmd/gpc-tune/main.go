@@ -62,7 +62,7 @@ func commands(signals *interrupts) []*cobra.Command {
 		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
 		explainCommand(), dataCommand(), doctorCommand(),
-		manCommand(), versionCommand(), pipeCommand(signals),
+		manCommand(), versionCommand(), pipeCommand(signals, run),
 	}, controlCommands()...)
 }
 

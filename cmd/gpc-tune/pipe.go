@@ -24,7 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// mostModels is how many models a pipe keeps loaded.
+// mostModels is the number of models that a pipe keeps loaded.
 const mostModels = 8
 
 // request is a line of JSON on standard input, followed by as many bytes as it says.
@@ -50,13 +50,17 @@ type response struct {
 
 // pipeServer serves one client. Its files are in a folder that is removed when standard input ends.
 type pipeServer struct {
-	folder string
-	out    *bufio.Writer
-	names  []string // of the loaded models, the least recently used first
-	models map[string]*predict.Classifier
+	program program
+	folder  string
+	out     *bufio.Writer
+	names   []string // the loaded models, the least recently used first
+	models  map[string]*predict.Classifier
 }
 
-func pipeCommand(signals *interrupts) *cobra.Command {
+// program runs the command of args, as main does, and returns the exit code.
+type program func(ctx context.Context, signals *interrupts, args []string, in io.Reader, out, messages io.Writer) int
+
+func pipeCommand(signals *interrupts, program program) *cobra.Command {
 	return &cobra.Command{
 		Use:    "pipe",
 		Hidden: true,
@@ -99,7 +103,8 @@ is removed when standard input ends, however the client ends:
 			if err := os.Chdir(folder); err != nil {
 				return err
 			}
-			p := &pipeServer{folder: folder, out: bufio.NewWriter(forPrograms(c)), models: map[string]*predict.Classifier{}}
+			p := &pipeServer{program: program, folder: folder, out: bufio.NewWriter(forPrograms(c)),
+				models: map[string]*predict.Classifier{}}
 			requests := make(chan request)
 			go func() {
 				err := receive(c.InOrStdin(), requests)
@@ -193,7 +198,7 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 		return out, err
 	case "run":
 		var results strings.Builder
-		code := run(ctx, nil, r.Args, strings.NewReader(""), &results, pipeMessages{p})
+		code := p.program(ctx, nil, r.Args, strings.NewReader(""), &results, pipeMessages{p})
 		return response{Code: &code, body: []byte(results.String())}, nil
 	case "load":
 		return out, p.load(r)

@@ -18,16 +18,16 @@ import (
 func All() []spec.Kind {
 	all := spec.Kinds()
 	after := 1 + slices.IndexFunc(all, func(k spec.Kind) bool { return k.Name == "inference" })
-	return slices.Insert(all, after, spec.Kind{Name: "pairs", Note: Pairs()})
+	return slices.Insert(all, after, spec.Kind{Name: "pairs", Note: pairs()})
 }
 
 const legend = "L: a log evidence; ∇: with its exact gradient; ≤: a lower bound of the true one. loo: " +
 	"leave-one-out from the one fit. " +
 	"(1): not possible, for the inference …\n"
 
-// Pairs returns a Markdown table of likelihood and inference: what each pair can compute, or why it
+// pairs returns a Markdown table of likelihood and inference: what each pair can compute, or why it
 // is impossible. It uses the check that validates a plan, with the default options of each method.
-func Pairs() string {
+func pairs() string {
 	var text strings.Builder
 	text.WriteString(legend)
 	for _, targets := range []struct {

@@ -80,7 +80,7 @@ func TestGuide(t *testing.T) {
 
 // Every reason why a likelihood does not go with an inference method says what to use instead.
 func TestImpossiblePairsHaveAWayOut(t *testing.T) {
-	for _, reason := range strings.Split(Pairs(), "\n") {
+	for _, reason := range strings.Split(pairs(), "\n") {
 		if number, _, found := strings.Cut(reason, ". "); found && len(number) == 1 && !strings.Contains(reason, "use ") {
 			t.Errorf("no way out: %s", reason)
 		}

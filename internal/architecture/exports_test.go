@@ -28,7 +28,6 @@ var forTests = []string{
 
 // kept lists exports that only tests of other packages use, or that users need to handle an error or a result.
 var kept = map[string]string{
-	"experiments/catalogue.Pairs":    "docs/inference.md ends with it",
 	"experiments/plan.FitTimes":      "what Rates.Times returns",
 	"experiments/data.FileError":     "errors.As finds the faults of a file",
 	"internal/atomicfile.Prefix":     "tests look for files that were left",

@@ -90,9 +90,6 @@ var repeated = []struct{ page, says, source, has string }{
 		`\| 50 000 \| 200 \| gpc-tune \| [\d.]+ s \| ([\d.]+) s`},
 	{"README.md", `peers took ([\d.]+) to ([\d.]+) times as long`, "docs/performance.md",
 		`A tuned fit .* takes ([\d.]+) to [\d.]+ times as long, .* takes [\d.]+ to ([\d.]+) times as long`},
-	{"README.md", `under a second for (500) cases`, "docs/how-long.md", `\| (500) \| laplace, logit \| 0\.\d s`},
-	{"README.md", `seconds for (50 000) with`, "docs/how-long.md",
-		"\\| (50 000) \\| laplace, logit, `inducing: 200` \\| \\d\\.\\d s"},
 	{"README.md", `of (10 000) single-byte damages none gave another result unnoticed`,
 		"docs/evidence.md", `of a run \| (10 000), drawn from a seed.*; none silent`},
 }

@@ -1,25 +1,19 @@
 // Release builds the archives of a release: for every system and processor the program, linked
 // statically, with its licences, README.md, Dockerfile, manual pages and completions, and the wheel
-// of the package for Python, and a list of their SHA-256 checksums. The same commit built by the same Go release gives the same bytes.
+// of the package for Python, and a list of their SHA-256 checksums. The same commit built by the
+// same Go release gives the same bytes.
 package main
 
 import (
-	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"cmp"
-	"compress/flate"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -40,13 +34,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
-}
-
-// file is a file of an archive.
-type file struct {
-	name string // with slashes
-	mode fs.FileMode
-	text []byte
 }
 
 // release writes one archive for each target to a folder, and the list of checksums.
@@ -172,40 +159,4 @@ func documents(program, temporary string) (files []file, err error) {
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	return files, nil
-}
-
-// tarball writes files below a folder as .tar.gz, all with the same time and owner.
-func tarball(w io.Writer, folder string, at time.Time, files []file) error {
-	compressed, err := gzip.NewWriterLevel(w, flate.BestCompression)
-	if err != nil {
-		return err
-	}
-	out := tar.NewWriter(compressed)
-	for _, f := range files {
-		if err := out.WriteHeader(&tar.Header{Name: path.Join(folder, f.name), Mode: int64(f.mode),
-			Size: int64(len(f.text)), ModTime: at, Format: tar.FormatUSTAR}); err != nil {
-			return err
-		}
-		if _, err := out.Write(f.text); err != nil {
-			return err
-		}
-	}
-	return errors.Join(out.Close(), compressed.Close())
-}
-
-// zipped does the same as a .zip.
-func zipped(w io.Writer, folder string, at time.Time, files []file) error {
-	out := zip.NewWriter(w)
-	for _, f := range files {
-		h := &zip.FileHeader{Name: path.Join(folder, f.name), Method: zip.Deflate, Modified: at.UTC()}
-		h.SetMode(f.mode)
-		to, err := out.CreateHeader(h)
-		if err != nil {
-			return err
-		}
-		if _, err := to.Write(f.text); err != nil {
-			return err
-		}
-	}
-	return out.Close()
 }

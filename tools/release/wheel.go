@@ -41,7 +41,8 @@ func pythonVersion(module string) string {
 }
 
 // wheel returns the name and the files of the wheel of a platform: the package in a folder of
-// Python, with the program, as in https://packaging.python.org/specifications/binary-distribution-format.
+// Python, with the program, as in the specification of binary distributions
+// (https://packaging.python.org/specifications/binary-distribution-format).
 func wheel(version, platform, python string, program file) (name string, files []file, err error) {
 	metadata, err := os.ReadFile(filepath.Join(python, "pyproject.toml"))
 	if err != nil {
@@ -80,10 +81,10 @@ func wheel(version, platform, python string, program file) (name string, files [
 		tags += "Tag: py3-none-" + platform + "\n"
 	}
 	files = append(files,
-		file{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: gpc-tune\nVersion: %s\nSummary: %s\n"+
-			"License: BSD-3-Clause\nRequires-Python: %s\nRequires-Dist: numpy\nProvides-Extra: sklearn\nRequires-Dist: "+
-			"scikit-learn; extra == 'sklearn'\nRequires-Dist: pandas; extra == 'sklearn'\n", version,
-			field("description"), field("requires-python"))},
+		file{info + "METADATA", 0o644, fmt.Appendf(nil, "Metadata-Version: 2.1\nName: gpc-tune\nVersion: %s\n"+
+			"Summary: %s\nLicense: BSD-3-Clause\nRequires-Python: %s\nRequires-Dist: numpy\n"+
+			"Provides-Extra: sklearn\nRequires-Dist: scikit-learn; extra == 'sklearn'\n"+
+			"Requires-Dist: pandas; extra == 'sklearn'\n", version, field("description"), field("requires-python"))},
 		file{info + "WHEEL", 0o644, []byte("Wheel-Version: 1.0\nGenerator: gpc-tune\nRoot-Is-Purelib: false\n" + tags)})
 	var record strings.Builder
 	for _, f := range files {
