@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/approx/utility"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 )
 
@@ -57,9 +58,9 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := checkIteration("laplace", l.Tolerance, l.MaxIterations); err != nil {
 		return Caps{}, err
 	}
-	if l.Points < 0 || l.Points > likelihood.MostPoints {
+	if l.Points < 0 || l.Points > utility.MostPoints {
 		return Caps{}, fmt.Errorf("laplace: points = %d must be from 0, which means as many as an error of 1e-5 "+
-			"takes, to %d", l.Points, likelihood.MostPoints)
+			"takes, to %d", l.Points, utility.MostPoints)
 	}
 	if lik.Domain() == likelihood.Categorical {
 		return Caps{
@@ -85,7 +86,7 @@ func (l Laplace) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 func (l Laplace) Memory(s Size) Memory {
 	n2 := s.Cases * s.Cases
 	if s.Classes > 2 {
-		return memoryOfClasses(s, cmp.Or(l.Points, likelihood.DefaultPoints))
+		return memoryOfClasses(s, cmp.Or(l.Points, utility.DefaultPoints))
 	}
 	if m2 := s.Distinct * s.Distinct; s.Distinct < s.Cases {
 		return Memory{

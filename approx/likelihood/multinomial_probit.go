@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/approx/utility"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -27,7 +28,7 @@ func (MultinomialProbit) Likelihood() Likelihood { return MultinomialProbit{} }
 
 // Average implements Polytomous.
 func (MultinomialProbit) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
-	return normalNoise.average(pi, mean, covariance, points, func(mean, variance float64) float64 {
+	return utility.Normal.Average(pi, mean, covariance, points, func(mean, variance float64) float64 {
 		return linalg.LogNormCDF(mean / math.Sqrt(2+variance))
 	})
 }
@@ -37,21 +38,8 @@ func (MultinomialProbit) Noise() LogConcave { return normalRace{} }
 
 // NoiseMoments implements RandomUtility.
 func (MultinomialProbit) NoiseMoments() (mean, variance float64) {
-	return normalNoise.mean, normalNoise.variance
+	return utility.Normal.Mean, utility.Normal.Variance
 }
-
-// normalNoise is a standard normal variate: standardised, its sum with a normal one is another.
-var normalNoise = utilityNoise{0, 1, func(v *gumbelTable, _ float64) { *v = normalTable }}
-
-// normalTable is the table of a standard normal variate.
-var normalTable = func() (table gumbelTable) {
-	for i := range int(tableSize) {
-		t := linalg.TruncatedNormal(tableFrom + float64(i)*tableStep)
-		table[0][i], table[1][i] = -t.LogMass, t.Hazard
-		table[2][i] = -t.Mean // derivative of log h
-	}
-	return table
-}()
 
 // normalRace is the Noise of MultinomialProbit: N(x; 0, 1) for y = 1, Φ(x) for y = 0, and Φ(-x) for
 // y = -1, which are probit of 1 + 2y.

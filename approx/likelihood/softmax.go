@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/approx/utility"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
@@ -53,7 +54,7 @@ func (Softmax) Probabilities(pi, g, f []float64, y int) (logp float64) {
 
 // Average implements Polytomous. Two classes use Logit.Moments.
 func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int) (deviation float64) {
-	return gumbelNoise.average(pi, mean, covariance, points, func(mean, variance float64) float64 {
+	return utility.Gumbel.Average(pi, mean, covariance, points, func(mean, variance float64) float64 {
 		logZ, _ := Logit{}.Moments(1, mean, variance)
 		return logZ
 	})
@@ -64,10 +65,9 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 func (Softmax) Noise() LogConcave { return gumbelRace }
 
 // NoiseMoments implements RandomUtility.
-func (Softmax) NoiseMoments() (mean, variance float64) { return gumbelNoise.mean, gumbelNoise.variance }
-
-// gumbelNoise is a standard Gumbel variate, of distribution function P(x) = exp(-e^-x).
-var gumbelNoise = utilityNoise{gumbelMean, gumbelVariance, gumbelSum}
+func (Softmax) NoiseMoments() (mean, variance float64) {
+	return utility.Gumbel.Mean, utility.Gumbel.Variance
+}
 
 // gumbelRace is the Noise of softmax.
 var gumbelRace = gumbelRaces{ByQuadrature(Softmax{}, gumbelFactor{}).(integratedConcave)}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/approx/utility"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
@@ -167,7 +168,7 @@ func TestSoftmaxAverageOfManyAxes(t *testing.T) {
 	}
 	p, q := make([]float64, classes), make([]float64, classes)
 	grid := likelihood.Softmax{}.Average(p, mean, covariance, 0)
-	lattice := likelihood.Softmax{}.Average(q, mean, covariance, likelihood.DefaultPoints)
+	lattice := likelihood.Softmax{}.Average(q, mean, covariance, utility.DefaultPoints)
 	if d := difference(p, q); !(grid <= 1e-5 && lattice > 1e-5 && d <= grid+lattice) {
 		t.Errorf("estimates %.1e of the grid and %.1e of the lattice, which differ by %.1e", grid, lattice, d)
 	}

@@ -1,4 +1,4 @@
-package likelihood
+package utility
 
 import (
 	"math"
@@ -81,7 +81,7 @@ type gridCell struct {
 // line averages over u = A z with a single z by the trapezoidal rule, and halves its step until the
 // average changes by at most target, or 8192 integrals have been computed. It returns the last
 // change, which for a smooth integrand is much larger than the error.
-func (g *utilityMaximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
+func (g *maximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const end = 7 // beyond, a standard normal has probability 3e-12
 	sum, u, old := make([]float64, len(pi)), make([]float64, len(pi)), make([]float64, len(pi))
 	part, weights := make([]float64, len(pi)), 0.0
@@ -118,7 +118,7 @@ func (g *utilityMaximum) line(pi []float64, a blas64.General, target float64) (d
 // estimate is gridSafety times the root of the sum of the squared changes by products that were not
 // refined. It ends when the estimate is at most target, when another product would exceed
 // gridPoints, or when the finest rule does not suffice.
-func (g *utilityMaximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
+func (g *maximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
 	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
 	var open []string // not refined yet
@@ -166,7 +166,7 @@ func (g *utilityMaximum) sparseGrid(pi []float64, a blas64.General, target float
 
 // grid is the state of sparseGrid.
 type grid struct {
-	g      *utilityMaximum
+	g      *maximum
 	a      blas64.General
 	points int                  // remaining number of integrals
 	cells  map[string]*gridCell // key: one byte per column
@@ -308,7 +308,7 @@ func latticePart(coordinate, level int) *[shifts][]float64 {
 // lattice sets pi to the average of p over u = A z, z standard normal, at lattice points in one
 // more dimension than z: the first represents the largest f_c + g_c, see shares. The number of
 // points is doubled until the error estimate is at most target or the maximum is reached.
-func (g *utilityMaximum) lattice(pi []float64, a blas64.General, points int, target float64) (deviation float64) {
+func (g *maximum) lattice(pi []float64, a blas64.General, points int, target float64) (deviation float64) {
 	var sums [shifts][]float64
 	for k := range sums {
 		sums[k] = make([]float64, len(pi))
@@ -354,7 +354,7 @@ func (g *utilityMaximum) lattice(pi []float64, a blas64.General, points int, tar
 // Given u and t, this ratio is the probability that class c has the largest utility. t solves Π_k
 // F_k(t) = Φ(z_0), by a bracketed Newton method on log(-log), which is linear if the f_c are
 // certain.
-func (g *utilityMaximum) shares(sum []float64, a, z blas64.General) {
+func (g *maximum) shares(sum []float64, a, z blas64.General) {
 	n, d := z.Cols, a.Cols
 	u := g.means
 	u.Cols = n

@@ -1,7 +1,6 @@
-package likelihood
+package utility
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -13,105 +12,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// DefaultPoints is the maximum number of lattice points by default, and MostPoints the largest
-// number allowed.
-const (
-	DefaultPoints = 1 << 16
-	MostPoints    = 1 << 20
-)
-
-const (
-	averageTarget   = 1e-5 // the error at which Average stops adding points
-	quadratureError = 5e-7 // bound of the errors of tables and of the quadrature of utilityMaximum
-)
-
-// average is Polytomous.Average; ofTwo is log p(y = 0|f) of two classes, averaged over f_0 - f_1.
-// Let f = mean + √Λ e + u with Λ diagonal, e standard normal and u ~ N(0, R). The average over e is
-// an integral in one dimension, utilityMaximum. Only the average over u = A z, A Aᵀ = R, needs
-// points: see separate. For posteriors of independent processes R is small; for a diagonal
-// covariance, or three classes, it is mostly 0.
-//
-// If u has one axis, a trapezoidal rule of integrals is used. If the variance of u along every axis
-// is at most 8 times the variance of f_c + g_c given u, a sparse grid of integrals averages over u,
-// until its error estimate is at most 1e-5. If it is larger, or 8192 integrals do not suffice, a
-// lattice averages over u and the largest f_c + g_c, until its estimate is at most 1e-5 or
-// DefaultPoints are used. With points > 0 the lattice is always used, with these points, rounded
-// down to a multiple of 8, regardless of the estimate. The estimate of the largest error of a
-// probability is intended to hold in 95 of 100 cases; mostly the error is much smaller.
-//
-// The probabilities depend on the arguments only, sum to 1 and are positive. They are NaN if the
-// mean or the covariance has an entry that is not finite.
-func (noise utilityNoise) average(
-	pi, mean []float64, covariance *mat.SymDense, points int, ofTwo func(mean, variance float64) float64,
-) (deviation float64) {
-	classes := len(mean)
-	if covariance.SymmetricDim() != classes || len(pi) != classes {
-		n := covariance.SymmetricDim()
-		panic(fmt.Sprintf("likelihood: %d probabilities, %d means, covariance %d×%d", len(pi), classes, n, n))
-	}
-	lambda, a, ok := noise.separate(covariance)
-	for _, m := range mean {
-		ok = ok && m-m == 0
-	}
-	switch {
-	case !ok:
-		for c := range pi {
-			pi[c] = math.NaN()
-		}
-		return math.NaN()
-	case classes == 2:
-		variance := max(0, covariance.At(0, 0)-covariance.At(0, 1)-covariance.At(0, 1)+covariance.At(1, 1))
-		for c := range pi {
-			pi[c] = math.Exp(ofTwo(mean[c]-mean[1-c], variance))
-		}
-		return 0
-	}
-	g, centre := newUtilityMaximum(noise, mean, lambda), make([]float64, classes)
-	defer utilityPool.Put(g)
-	g.add(centre, make([]float64, classes))
-	switch copy(pi, centre); {
-	case a.Cols == 0:
-	case points > 0:
-		deviation = g.lattice(pi, a, min(points, MostPoints), 0)
-	default:
-		spread := 0.0 // variance of u along the first axis
-		for c := range classes {
-			x := a.Data[c*a.Stride] / g.sd[c]
-			spread += x * x
-		}
-		deviation = math.Inf(1)
-		const target = averageTarget - quadratureError
-		switch {
-		case a.Cols == 1:
-			deviation = g.line(pi, a, target)
-		case spread <= 8:
-			deviation = g.sparseGrid(pi, a, target)
-		}
-		if deviation > target {
-			other := make([]float64, classes)
-			if d := g.lattice(other, a, DefaultPoints, target); d < deviation {
-				deviation = d
-				copy(pi, other)
-			}
-		}
-	}
-	deviation += quadratureError
-	// probabilities of the grid may be negative: then they are moved towards those at the centre,
-	// by at most the error estimate
-	for c, p := range pi {
-		if p < deviation {
-			pi[c] = max(p, min(centre[c], p+deviation))
-		}
-	}
-	floats.Scale(1/linalg.Sum(pi), pi)
-	return deviation
-}
-
 // separate divides a covariance, up to a term common to all classes, into a diagonal Λ and R = A
 // Aᵀ. The columns of A are ordered by their size. The unit of an entry is √(λ_c + v), the standard
 // deviation of √λ_c e_c + g_c, with v the variance of the noise. Columns with a variance below 1e-7
 // are left out. ok is false if the covariance is not finite.
-func (noise utilityNoise) separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
+func (noise Noise) separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	s, trace, ok := centred(covariance)
 	if !ok {
 		return nil, a, false
@@ -121,7 +26,7 @@ func (noise utilityNoise) separate(covariance *mat.SymDense) (lambda []float64, 
 	n, mean := float64(classes), floats.Sum(lambda)/float64(classes)
 	sd := make([]float64, classes)
 	for c, v := range lambda {
-		sd[c] = math.Sqrt(v + noise.variance)
+		sd[c] = math.Sqrt(v + noise.Variance)
 	}
 	var e mat.EigenSym
 	rest := symmetric(classes, func(c, d int) float64 { // S - HΛH
@@ -185,7 +90,7 @@ func centred(covariance *mat.SymDense) (s *mat.SymDense, trace float64, ok bool)
 // 1/w_c has the diagonal w_c - w_c²/Σw. Λ + v has the w for which this is the diagonal of the
 // precision of f + g. Λ is then scaled down if necessary, so that R has no negative eigenvalue, and
 // then increased as far as that allows: see maximize.
-func (noise utilityNoise) diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
+func (noise Noise) diagonalPart(s *mat.SymDense, trace float64) (lambda []float64) {
 	classes := s.SymmetricDim()
 	n := float64(classes)
 	lambda = make([]float64, classes)
@@ -203,7 +108,7 @@ func (noise utilityNoise) diagonalPart(s *mat.SymDense, trace float64) (lambda [
 		return x
 	}
 	rounding := 1e-12*trace + 1e-10
-	whole, own := precision(noise.variance+rounding), precision(rounding)
+	whole, own := precision(noise.Variance+rounding), precision(rounding)
 	if whole == nil || own == nil {
 		return lambda
 	}
@@ -218,7 +123,7 @@ func (noise utilityNoise) diagonalPart(s *mat.SymDense, trace float64) (lambda [
 		}
 	}
 	for c := range lambda {
-		lambda[c] = max(0, min(1/w[c]-noise.variance, 1/own.At(c, c)))
+		lambda[c] = max(0, min(1/w[c]-noise.Variance, 1/own.At(c, c)))
 	}
 	var e mat.EigenSym
 	scaled := symmetric(classes, func(c, d int) float64 {
@@ -260,7 +165,7 @@ func factor(x *mat.SymDense) (u blas64.Triangular, ok bool) {
 // λ >= 0 with the largest Σ λ_c/(λ⁰_c + v) that do so too: weighted minimum-trace factor
 // analysis (Bentler 1972), by Newton's method with a logarithmic barrier. If S is a diagonal plus a
 // few factors, the remainder is mostly those factors. It changes nothing if S is nearly singular.
-func (noise utilityNoise) maximize(lambda []float64, s *mat.SymDense, trace float64) {
+func (noise Noise) maximize(lambda []float64, s *mat.SymDense, trace float64) {
 	classes := len(lambda)
 	v := func() []float64 { return make([]float64, classes) }
 	b := barrier{
@@ -268,7 +173,7 @@ func (noise utilityNoise) maximize(lambda []float64, s *mat.SymDense, trace floa
 		spare: mat.NewSymDense(classes, nil), hessian: mat.NewSymDense(classes, nil),
 	}
 	for c, v := range lambda {
-		b.at[c], b.weights[c] = max(v/2, 1e-6*trace/float64(classes)), 1/(v+noise.variance)
+		b.at[c], b.weights[c] = max(v/2, 1e-6*trace/float64(classes)), 1/(v+noise.Variance)
 	}
 	if !b.rest(b.inverse, b.at) {
 		return
