@@ -43,6 +43,9 @@ func TestCompletions(t *testing.T) {
 		{"export --what ", []string{"folds"}, nil},
 		{"run --format ", []string{"text", "csv"}, nil},
 		{"predict ", []string{"json"}, nil}, // the ending of the files
+		{"effects ", []string{"json"}, nil},
+		{"effects --format ", []string{"text", "html"}, nil},
+		{"man ", []string{"effects"}, nil},
 		{"man ", []string{"run", "submit"}, []string{"slurm"}},
 		{"man submit ", []string{"slurm"}, []string{"run"}},
 	} {

@@ -84,7 +84,7 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 	succeeds(t, dir, "fit", "short.yaml", "-m", "model.json", "--configuration", "0")
 	for i, command := range []string{
 		"list", "schema", "explain gallery:crabs", "explain se", "explain 5", "version", "data crabs", "validate short.yaml", "plan short.yaml", "check short.yaml --no-sampling",
-		"evidence --data crabs", "sample --grid -5:5:101", "predict model.json crabs", "status done", "show done", "export done", "compare done", "report done", "serve done",
+		"evidence --data crabs", "sample --grid -5:5:101", "predict model.json crabs", "effects model.json crabs", "status done", "show done", "export done", "compare done", "report done", "serve done",
 		"run short.yaml -o done", "submit local short.yaml -o done", "submit local short.yaml -o new --dry-run", "--help", "run --help",
 	} {
 		if command != "serve done" { // serve prints an address and serves in any case

@@ -58,8 +58,8 @@ func commands(signals *interrupts) []*cobra.Command {
 	return append([]*cobra.Command{
 		runCommand(signals), searchCommand(signals), askCommand(), tellCommand(), validateCommand(), planCommand(),
 		submitCommand(signals),
-		workerCommand(signals), fitCommand(signals), predictCommand(), evidenceCommand(), statusCommand(),
-		showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
+		workerCommand(signals), fitCommand(signals), predictCommand(), effectsCommand(), evidenceCommand(),
+		statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
 		explainCommand(), dataCommand(), doctorCommand(),
 		manCommand(), versionCommand(), pipeCommand(signals, run),

@@ -38,6 +38,7 @@ type document struct {
 // chapter has tables under a heading.
 type chapter struct {
 	ID, Heading string
+	Texts       []string  // paragraphs of an Article
 	Figures     []drawing // set by the writer of the page
 	Sheets      []sheet
 	Note        string // set by the writer of the page

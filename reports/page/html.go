@@ -96,9 +96,11 @@ func HTML(w io.Writer, r *reports.Report) error {
 
 // write writes the page. Names are escaped as on a terminal, so that none changes the direction of
 // writing.
-func (p page) write(w io.Writer) error {
+func (p page) write(w io.Writer) error { return p.execute(w, pageTemplate) }
+
+func (p page) execute(w io.Writer, as *template.Template) error {
 	var text strings.Builder
-	if err := pageTemplate.Execute(&text, p); err != nil {
+	if err := as.Execute(&text, p); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, terminal.Printable(text.String()))

@@ -198,3 +198,11 @@ func list[T any](w io.Writer, label string, items []T) {
 		fmt.Fprintf(w, "    %s%s\n", label, terminal.OneLine(fmt.Sprint(item)))
 	}
 }
+
+// Write lays out the table for people, for a screen or a file.
+func (t Table) Write(w io.Writer, on Screen) error {
+	var text bytes.Buffer
+	on = on.signed()
+	t.print(&text, on, false)
+	return on.show(w, text.String())
+}
