@@ -60,3 +60,27 @@ func (p *Point) Slopes(mean, variance []float64) (proba, slope []float64, ok boo
 	}
 	return proba, slope, true
 }
+
+// Similarities are the prior correlations of the latent values of the training cases, or of the
+// inducing inputs, with those of the cases z, n×m, without the kernel's noise: k(x_i, z_j)/√(k(x_i,
+// x_i) k(z_j, z_j)). Of kernels per class they are the mean.
+func (p *Point) Similarities(z *kernel.Inputs) *mat.Dense {
+	x := p.objective.data.X
+	out, cross := mat.NewDense(x.N(), z.N(), nil), mat.NewDense(x.N(), z.N(), nil)
+	own, other := make([]float64, x.N()), make([]float64, z.N())
+	for j, k := range p.objective.model.Kernels {
+		theta := p.objective.Layout.kernel(p.Theta, j)
+		kernel.Cross(k, cross, theta, x, z)
+		kernel.SmoothDiag(k, own, theta, x)
+		kernel.SmoothDiag(k, other, theta, z)
+		cross.Apply(func(i, j int, v float64) float64 {
+			scale := math.Sqrt(own[i] * other[j])
+			if scale == 0 {
+				return 0
+			}
+			return v / scale / float64(len(p.objective.model.Kernels))
+		}, cross)
+		out.Add(out, cross)
+	}
+	return out
+}

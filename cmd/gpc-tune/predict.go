@@ -33,7 +33,12 @@ the warnings of JSON; with --strict they are an error.
 Each decision is the most probable class or, where the model was fitted with a threshold, the second
 class from that probability on; --threshold sets another. Where the model was fitted with costs, or
 with --loss, it is the class with the least expected cost, and with --reject a case may be rejected at
-a cost.`,
+a cost.
+
+With --why, columns say what moved each prediction from the mean of the training cases: base, why[INPUT]
+for every input, whose sum is the difference, the nearest training cases by the kernel, and inputs
+outside of their range. Up to ten inputs these Shapley values are exact, beyond that sampled, with
+their standard error. It takes up to seconds a case.`,
 		Example: "  gpc-tune predict crabs.json new.csv -o predictions.csv\n  zcat new.csv.gz | gpc-tune predict " +
 			"crabs.json -\n  gpc-tune predict pima.json pima " +
 			"--loss Yes,No,5 --reject 0.4",
@@ -104,7 +109,7 @@ func printScores(w io.Writer, t *predict.Predicted) {
 func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	var loss string
 	var reject, threshold float64
-	var strict bool
+	var strict, why bool
 	f := c.Flags()
 	f.StringVar(&loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
 		"cost}}', or a file with either or a CSV matrix (default: those of the model file, or 1 for an error)")
@@ -113,8 +118,12 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 		"(default: that of the model file, or 1/2)")
 	f.BoolVar(&strict, "strict", false, "refuse cases with a value that cannot be read or with an unknown category "+
 		"(default: it is taken for missing, counted and named)")
+	if c.Name() == "predict" {
+		f.BoolVar(&why, "why", false, "explain each prediction: add columns with the effect of every input, the nearest "+
+			"training cases, and inputs outside of what was seen")
+	}
 	return func() spec.Deciding {
-		out := spec.Deciding{Loss: loss, Strict: strict}
+		out := spec.Deciding{Loss: loss, Strict: strict, Why: why}
 		if f.Changed("reject") {
 			out.Reject = &reject
 		}

@@ -22,7 +22,8 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
 		Long: `Serve predictions as JSON to programs on this machine, and print the address:
   POST /predict   takes {"rows": [{"column": value, …}, …]}, up to 10 000 rows, with Content-Type:
                   application/json, and returns what gpc-tune predict --format json prints, with
-                  a result for every row
+                  a result for every row; POST /predict?why=1 explains each, of up to 100 rows, as
+                  predict --why does
   GET /schema     returns the columns and the classes
   GET /health     says that the model is loaded; the only one that needs no token
   GET /metrics    counts requests to predict, rows predicted, errors and seconds, for Prometheus

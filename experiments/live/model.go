@@ -25,12 +25,13 @@ import (
 const (
 	maxRequest = 1 << 24 // bytes
 	maxRows    = 10_000
+	maxWhy     = 100     // rows of a request for explanations
 	firstRead  = 1 << 20 // bytes of a request that are read without waiting for other requests
 	maxLarge   = 8       // number of larger requests in memory; the rest of further ones waits
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a predict.Predicted. GET /schema returns the columns of a row and the classes. GET
+// …]} returns a predict.Predicted, and POST /predict?why=1 one with explanations. GET /schema returns the columns of a row and the classes. GET
 // /health confirms that the model is loaded. GET /metrics returns, in the Prometheus format, the
 // numbers of requests to predict, of predicted rows, of error responses, and of seconds. All except
 // /health need the token. The Host of a request must be localhost or a loopback address. The
@@ -136,7 +137,7 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	var out *predict.Predicted
 	if err == nil {
-		out, err = h.records(r.Context(), text)
+		out, err = h.records(r.Context(), text, r.URL.Query().Get("why") != "")
 	}
 	large, bad := (*http.MaxBytesError)(nil), badRequest{}
 	switch {
@@ -187,13 +188,21 @@ func (h *ModelHandler) receive(w http.ResponseWriter, r *http.Request) (text []b
 }
 
 // records predicts, one request at a time.
-func (h *ModelHandler) records(ctx context.Context, text []byte) (*predict.Predicted, error) {
+func (h *ModelHandler) records(ctx context.Context, text []byte, why bool) (*predict.Predicted, error) {
 	h.one.Lock()
 	defer h.one.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rows, err := h.model.ReadRecords(text, maxRows)
+	model, most := h.model, maxRows
+	if why {
+		var err error
+		if model, err = model.Deciding(spec.Deciding{Why: true}); err != nil {
+			return nil, err
+		}
+		most = maxWhy
+	}
+	rows, err := model.ReadRecords(text, most)
 	switch {
 	case errors.Is(err, spec.ErrInvalid):
 		return nil, err
@@ -204,7 +213,7 @@ func (h *ModelHandler) records(ctx context.Context, text []byte) (*predict.Predi
 	defer func() {
 		h.count(func() { h.rows, h.seconds = h.rows+rows.Len(), h.seconds+time.Since(begin).Seconds() })
 	}()
-	return h.model.Records(rows)
+	return model.Records(rows)
 }
 
 // count changes the metrics.

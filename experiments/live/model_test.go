@@ -55,6 +55,13 @@ func TestModelHandler(t *testing.T) {
 		!strings.Contains(body, `"reject",0.1]`) {
 		t.Errorf("%d %s", w.Code, body)
 	}
+	w, r = httptest.NewRecorder(), httptest.NewRequest("POST", "/predict?why=1", strings.NewReader(string(good)))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	NewModel(model, "", log.New(io.Discard, "", 0)).ServeHTTP(w, r)
+	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, `"decision","why_of","base","why[`) {
+		t.Errorf("%d %s", w.Code, body)
+	}
 	strict, err := model.Deciding(spec.Deciding{Strict: true})
 	if err != nil {
 		t.Fatal(err)

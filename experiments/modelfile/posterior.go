@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -213,6 +214,45 @@ func (f *File) Substitutes() []float64 {
 	}
 	for j := range out {
 		out[j] = p.Original(j, out[j])
+	}
+	return out
+}
+
+// Raw returns the training inputs, or the inducing inputs, before preprocessing; nil if the file
+// has neither. Values that whitening has dropped, along directions in which the training cases did
+// not vary, are the means.
+func (f *File) Raw() *mat.Dense {
+	rows, p := f.Inputs, f.Preprocess
+	if rows == nil {
+		rows = f.Inducing
+	}
+	if rows == nil {
+		return nil
+	}
+	d := len(f.Columns.ColumnNames())
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, row)
+	}
+	if len(p.Root) > 0 { // z = W (x - mean) with W = R Rᵀ, whose pseudoinverse is R (RᵀR)⁻² Rᵀ
+		var gram, square, inner, back mat.Dense
+		root := mat.NewDense(d, len(p.Root)/d, p.Root)
+		gram.Mul(root.T(), root)
+		square.Mul(&gram, &gram)
+		inner.Mul(root.T(), out.T())
+		if err := back.Solve(&square, &inner); err != nil {
+			return nil // not for whitening that Fit has made
+		}
+		out.Mul(back.T(), root.T())
+		for i := range rows {
+			floats.Add(out.RawRowView(i), p.Mean)
+		}
+		return out
+	}
+	for i := range rows {
+		for j, z := range out.RawRowView(i) {
+			out.Set(i, j, p.Original(j, z))
+		}
 	}
 	return out
 }

@@ -165,6 +165,8 @@ type Deciding struct {
 	// Strict refuses cases with values that cannot be read, or that are categories without a
 	// training case. Otherwise the cases are predicted, and such values are named in the warnings.
 	Strict bool
+	// Why adds columns that explain the prediction of each case, in up to seconds a case.
+	Why bool
 }
 
 // ReadThreshold checks the threshold of the flags; nil if there is none.

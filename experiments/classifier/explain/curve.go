@@ -372,14 +372,8 @@ func (e *Effects) Leading(most int) (names []string) {
 // 90 % quantile.
 const mostFixed = 5
 
-// fixed are cases that all have one value of an input.
-type fixed struct {
-	Name  string
-	Cases *mat.Dense
-}
-
-// Fix returns copies of the cases x with each of a few values of the grid.
-func (g Grid) Fix(x *mat.Dense) (out []fixed) {
+// Fix returns copies of the cases x with each of a few values of the grid, and the values in words.
+func (g Grid) Fix(x *mat.Dense) (names []string, cases []*mat.Dense) {
 	points := []int{}
 	if g.Names == nil && len(g.X) > mostFixed {
 		for _, share := range []float64{0.1, 0.5, 0.9} {
@@ -395,7 +389,7 @@ func (g Grid) Fix(x *mat.Dense) (out []fixed) {
 		if g.Names != nil {
 			name = g.Names[k]
 		}
-		out = append(out, fixed{g.Name + " = " + name, g.with(x, k)})
+		names, cases = append(names, g.Name+" = "+name), append(cases, g.with(x, k))
 	}
-	return out
+	return names, cases
 }

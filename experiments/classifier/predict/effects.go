@@ -284,8 +284,9 @@ func (s *stream) curves(ctx context.Context, e *explain.Effects, ds *data.Data, 
 		if err != nil {
 			return err
 		}
-		for _, fixed := range b[0].Fix(x) {
-			if err := s.curve(ctx, e, a[0], fixed.Cases, b[0].Name, fixed.Name); err != nil {
+		values, fixed := b[0].Fix(x)
+		for k, given := range values {
+			if err := s.curve(ctx, e, a[0], fixed[k], b[0].Name, given); err != nil {
 				return err
 			}
 		}

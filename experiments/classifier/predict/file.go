@@ -48,6 +48,7 @@ type Classifier struct {
 	costs     *cv.Costs       // costs of decisions, from the model file or the user; nil: none
 	threshold []float64       // used instead of costs, from the model file or the user; none: ½
 	strict    bool            // refuse cases with values that cannot be read
+	why       *explainer      // explains predictions; nil: they are not explained
 	among     []float64       // held-out probabilities among which the threshold was chosen
 
 	substitutes []float64 // values that replace missing ones, by column of the inputs

@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"text/tabwriter"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -22,6 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -31,6 +33,7 @@ import (
 // of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss if
 // there are costs. For numeric labels there are mean and variance, noise included, before the
 // latent ones, and no decision. An id with the name of another column gets an underscore appended.
+// Further columns of explanations are those of explainer.explain.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
@@ -54,6 +57,9 @@ type Score struct {
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict
+	if o.Why && c.why == nil {
+		other.why = c.newExplainer()
+	}
 	threshold, err := spec.ReadThreshold(o, classes)
 	if err != nil {
 		return nil, err
@@ -185,6 +191,11 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all),
 		Warnings: []string{}}
 	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.threshold)...)
+	if s.why != nil {
+		if err := s.why.explain(t, ds, held); err != nil {
+			return nil, err
+		}
+	}
 	for i, row := range t.Rows {
 		for j, v := range row {
 			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
@@ -416,6 +427,19 @@ var PredictedFormats = table.Forms[*Predicted]{
 		return writeCells(w, append([][]any{texts(t.Columns)}, t.Rows...))
 	}},
 	{Name: "json", Render: func(w io.Writer, t *Predicted) error { return json.NewEncoder(w).Encode(t) }},
+	{Name: "text", Render: func(out io.Writer, t *Predicted) error {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, row := range t.Rows {
+			for j, v := range row {
+				if number, is := v.(record.Number); is {
+					v = reports.Readable(float64(number))
+				}
+				fmt.Fprintf(w, "%s\t%v\n", t.Columns[j], v)
+			}
+			fmt.Fprintln(w)
+		}
+		return w.Flush()
+	}},
 }
 
 // texts converts texts to cells.

@@ -1,0 +1,134 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/record"
+)
+
+// For every kind of model the Shapley values sum to the difference between the prediction and the
+// base. The nearest training case of a training case is this case, with a correlation of 1.
+func TestWhyOfPredictions(t *testing.T) {
+	twelve := "a,b,c,d,e,f,g,h,i,j,k,l,y\n"
+	for i := range 40 {
+		for j := range 12 {
+			twelve += fmt.Sprintf("%d,", (i*(j+3)*7)%13)
+		}
+		twelve += []string{"no\n", "yes\n"}[(i*3%13+i*5%11)/11%2]
+	}
+	wide := filepath.Join(t.TempDir(), "wide.csv")
+	if err := os.WriteFile(wide, []byte(twelve), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	gp, colours := coloured(t, "laplace")
+	comparing, _ := coloured(t, "logistic_regression")
+	model := func(text string) *Classifier {
+		c, err := LoadClassifier(fitted(t, plantest.Planned(t, text), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	const fit = "\nmodel: {kernel: se, likelihood: %s, inference: %s}\ntune: none\n"
+	for _, of := range []struct {
+		name    string
+		c       *Classifier
+		file    string
+		nearest bool
+	}{
+		{"categories", gp, colours, true}, {"logistic regression", comparing, colours, false},
+		{"12 inputs", model("data: {train: " + wide + ", preprocess: standardize}" + fmt.Sprintf(fit, "probit", "ep")), wide, true},
+		{"whitened", model("data: {dataset: pima, preprocess: whiten}" + fmt.Sprintf(fit, "probit", "laplace")), "pima", false},
+		{"inducing", model("data: {dataset: pima, preprocess: standardize}" +
+			fmt.Sprintf(fit, "probit", "{laplace: {inducing: 10}}")), "pima", false},
+		{"numbers", model("data: {dataset: housing, preprocess: standardize, subsample: 40}" +
+			fmt.Sprintf(fit, "gaussian", "exact")), "housing", false},
+	} {
+		file := of.file
+		if ds, err := of.c.file.Columns.Read(file); err != nil || len(ds.Rows) == 0 {
+			t.Fatal(err)
+		}
+		small := *of.c
+		explained, err := small.Deciding(spec.Deciding{Why: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := firstRows(explained, file, 3)
+		if err != nil {
+			t.Fatalf("%s: %v", of.name, err)
+		}
+		at := map[string]int{}
+		for j, name := range p.Columns {
+			at[name] = j
+		}
+		for i, row := range p.Rows {
+			value := "mean"
+			if k, is := at["why_of"]; is {
+				value = "p[" + row[k].(string) + "]"
+			}
+			sum := row[at["base"]].(record.Number)
+			for name, j := range at {
+				if strings.HasPrefix(name, "why[") {
+					sum += row[j].(record.Number)
+				}
+			}
+			if want := row[at[value]].(record.Number); math.Abs(float64(sum-want)) > 1e-9 {
+				t.Errorf("%s: case %d: the sum is %v, want %s %v", of.name, i, sum, value, want)
+			}
+			if j, is := at["nearest"]; of.nearest && (!is || !strings.HasPrefix(row[j].(string), fmt.Sprintf("%d (", i)) ||
+				!strings.Contains(row[j].(string), ", 1.00); ")) {
+				t.Errorf("%s: nearest to training case %d: %v", of.name, i, row)
+			}
+			if of.nearest && row[at["outside"]] != "" {
+				t.Errorf("%s: training case %d is outside: %v", of.name, i, row[at["outside"]])
+			}
+		}
+		if _, sampled := at["why_error"]; sampled != (of.name == "12 inputs" || of.name == "numbers") {
+			t.Errorf("%s: columns %v", of.name, p.Columns)
+		}
+	}
+}
+
+// firstRows predicts the first cases of a file.
+func firstRows(c *Classifier, file string, n int) (*Predicted, error) {
+	ds, err := c.file.Columns.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	ds.Rows, ds.X = ds.Rows[:n], data.PickRows(ds.X, []int{0, 1, 2}[:n])
+	ds.Labels, ds.Targets, ds.IDs = nil, nil, nil
+	s := stream{Classifier: c, name: file}
+	return s.predict(ds)
+}
+
+// A value beyond the training cases is named with the end of their range, in the units of the file,
+// with and without whitening. Pima's largest glu among the training cases is 199.
+func TestOutsideOfWhatWasSeen(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new.csv")
+	if err := os.WriteFile(file, []byte("npreg,glu,bp,skin,bmi,ped,age\n3,250,70,30,30,0.5,30\n3,199,70,30,30,0.5,30\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, preprocess := range []string{"standardize", "none", "whiten", "power"} {
+		p := plantest.Planned(t, "data: {dataset: pima, preprocess: "+preprocess+"}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
+		c, err := LoadClassifier(fitted(t, p, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Predict(file, spec.Deciding{Why: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outside := column[string](t, got, "outside")
+		if outside[0] != "glu 250 above 199" || outside[1] != "" {
+			t.Errorf("%s: %q", preprocess, outside)
+		}
+	}
+}
