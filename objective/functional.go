@@ -12,9 +12,9 @@ import (
 
 // Functionals are the posterior mean and variance of the weighted sums g_k = Σ_i w_ik f(z_i) of a
 // latent process, with w of shape m×G and m cases in z. Both are exact under the joint posterior of
-// f: with the prior covariance K, a sum has the prior covariances K(X, Z) w_k with the training
-// cases and the prior variance w_kᵀ K(Z, Z) w_k, and conditions on the labels like a single latent
-// value, GPML (3.21) and (3.24). The kernel's noise is left out. class is as in Latent.
+// f. A sum has the prior covariances K(X, Z) w_k with the training cases, and the prior variance
+// w_kᵀ K(Z, Z) w_k. From these its posterior follows like that of a single latent value, GPML
+// (3.21) and (3.24). The kernel's noise is left out. class is as in Latent.
 func (p *Point) Functionals(z *kernel.Inputs, w *mat.Dense, class int) (mean, variance []float64) {
 	m, count := w.Dims()
 	if m != z.N() {
@@ -61,9 +61,9 @@ func (p *Point) Slopes(mean, variance []float64) (proba, slope []float64, ok boo
 	return proba, slope, true
 }
 
-// Similarities are the prior correlations of the latent values of the training cases, or of the
-// inducing inputs, with those of the cases z, n×m, without the kernel's noise: k(x_i, z_j)/√(k(x_i,
-// x_i) k(z_j, z_j)). Of kernels per class they are the mean.
+// Similarities are the prior correlations of latent values at the training cases, or at the
+// inducing inputs, with latent values at the cases z, n×m, without the kernel's noise: k(x_i,
+// z_j)/√(k(x_i, x_i) k(z_j, z_j)). With a kernel for each class the mean over the kernels is taken.
 func (p *Point) Similarities(z *kernel.Inputs) *mat.Dense {
 	x := p.objective.data.X
 	out, cross := mat.NewDense(x.N(), z.N(), nil), mat.NewDense(x.N(), z.N(), nil)

@@ -119,8 +119,8 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	f.BoolVar(&strict, "strict", false, "refuse cases with a value that cannot be read or with an unknown category "+
 		"(default: it is taken for missing, counted and named)")
 	if c.Name() == "predict" {
-		f.BoolVar(&why, "why", false, "explain each prediction: add columns with the effect of every input, the nearest "+
-			"training cases, and inputs outside of what was seen")
+		f.BoolVar(&why, "why", false, "explain each prediction: add columns with the effect of every input, the "+
+			"nearest training cases, and inputs outside of what was seen")
 	}
 	return func() spec.Deciding {
 		out := spec.Deciding{Loss: loss, Strict: strict, Why: why}

@@ -31,12 +31,12 @@ const (
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a predict.Predicted, and POST /predict?why=1 one with explanations. GET /schema returns the columns of a row and the classes. GET
-// /health confirms that the model is loaded. GET /metrics returns, in the Prometheus format, the
-// numbers of requests to predict, of predicted rows, of error responses, and of seconds. All except
-// /health need the token. The Host of a request must be localhost or a loopback address. The
-// content type of a request to predict must be JSON, which pages of other sites cannot send without
-// permission.
+// …]} returns a predict.Predicted, and POST /predict?why=1 one with explanations. GET /schema
+// returns the columns of a row and the classes. GET /health confirms that the model is loaded. GET
+// /metrics returns, in the Prometheus format, the numbers of requests to predict, of predicted
+// rows, of error responses, and of seconds. All except /health need the token. The Host of a
+// request must be localhost or a loopback address. The content type of a request to predict must be
+// JSON, which pages of other sites cannot send without permission.
 type ModelHandler struct {
 	model    *predict.Classifier
 	access   access

@@ -19,12 +19,12 @@ import (
 // Model is a fitted classifier, or a regression, as curves use it.
 type Model struct {
 	Preprocess func(x *mat.Dense) *kernel.Inputs
-	// Posteriors are those over which predictions are averaged; nil: the model is no Gaussian
-	// process, and curves have no bands.
+	// Posteriors iterates over the posteriors over which predictions are averaged. It is nil if the
+	// model is no Gaussian process; then curves have no bands.
 	Posteriors func() iter.Seq2[*objective.Point, error]
-	// Predict returns the class probabilities as predictions have them, n×C, or the means of
-	// numbers, n×1. Calibrate, unless it is nil, is how they follow from those of the posterior,
-	// for the second of two classes.
+	// Predict returns the class probabilities, n×C, or the means of numbers, n×1. Calibrate maps
+	// the posterior's probability of the second of two classes to its calibrated one; nil: no
+	// calibration.
 	Predict   func(z *kernel.Inputs) (*mat.Dense, error)
 	Calibrate func(p float64) float64
 	Classes   []string // none: numbers
@@ -190,8 +190,8 @@ func (m Model) Curves(g Grid, x *mat.Dense) (out []Curve, err error) {
 	return out, nil
 }
 
-// moments are the curves of a sum on every scale, with bands. level says that the sums are means of
-// predictions, so that those of probabilities lie between 0 and 1.
+// moments are the curves of a sum on every scale, with bands. With level the sums are means of
+// predictions, so a mean of probabilities lies between 0 and 1.
 func (m Model) moments(s sum, level bool) (out []Curve, err error) {
 	z := m.Preprocess(s.x)
 	predicted, err := m.Predict(z)
@@ -207,7 +207,7 @@ func (m Model) moments(s sum, level bool) (out []Curve, err error) {
 		switch {
 		case m.Classes == nil:
 			curve.Scale = meanScale
-		case len(latent) == 1: // of two classes its positive values favour the second
+		case len(latent) == 1: // positive values favour the second of two classes
 			curve.Class = m.Classes[len(m.Classes)-1]
 		default:
 			curve.Class = m.Classes[c]
@@ -325,7 +325,8 @@ func (m mixture) variance(k int) float64 {
 	return max(0, m.within[k]+m.squared[k]/float64(m.count))
 }
 
-// Effects is what drives a classifier, for given cases. Its JSON is the output of gpc-tune effects.
+// Effects has the importances and curves of a classifier's inputs, for given cases.
+// Its JSON is the output of gpc-tune effects.
 type Effects struct {
 	Schema  string `json:"schema"`
 	About   string `json:"about"`   // the label and the inputs, in words

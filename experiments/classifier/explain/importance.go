@@ -1,4 +1,4 @@
-// Package explain says what a fitted classifier has learnt from its inputs: how much each input is
+// Package explain describes how a fitted classifier uses its inputs: how much each input is
 // worth (permutation importance), how predictions change with it (partial dependence and
 // accumulated local effects), and what moved the prediction of one case (Shapley values). It fits
 // nothing, reads no files, and knows models only by their predictions.
@@ -17,8 +17,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Input is a column of the user's file, with its columns of the input matrix: one, or those of the
-// levels of a category, of the parts of a date, of an indicator of missing values.
+// Input is a column of the user's file, with its columns of the input matrix. A number has one
+// column, a category one for each level, a date one for each part.
 type Input struct {
 	Name    string
 	Columns []int
@@ -51,12 +51,13 @@ type Importance struct {
 	Noise record.Number `json:"noise"`
 }
 
-// LeastRepeats is the least number of permutations of which Importances knows the noise.
+// LeastRepeats is the least number of permutations for Importances.
 const LeastRepeats = 2
 
-// Importances are those of all inputs, for n ≥ 3 cases with inputs x, n×d. bits returns log₂
-// p(y_i|x_i) of the n cases for other inputs of them. The inputs are permuted the given number of
-// times, each time along one random cycle of all cases, so that no case keeps its own values.
+// Importances returns the importance of each input, for n ≥ 3 cases with inputs x, n×d. bits
+// returns log₂ p(y_i|x_i) of the n cases for other inputs of them. The inputs are permuted the
+// given number of times, each time along one random cycle of all cases, so that no case keeps its
+// own values.
 func Importances(x *mat.Dense, inputs []Input, bits func(x *mat.Dense) ([]float64, error), repeats int,
 	seed uint64) ([]Importance, error) {
 	n, _ := x.Dims()
@@ -105,7 +106,7 @@ func cycle(n int, seed uint64) []int {
 
 // permuted has the scores of n cases in R permutations of an input, in bits.
 type permuted struct {
-	own    []float64   // of case i with its own values
+	own    []float64   // own[i] is the score of case i with its own values
 	donors [][]int     // donors[r][i] is the case whose values case i has in permutation r
 	lent   [][]float64 // lent[r][i] is the score of case i with these values
 }
@@ -113,10 +114,10 @@ type permuted struct {
 // importance estimates a U-statistic of pairs of cases, mean h(i, j) with h(i, j) = ℓ_i(x_i) -
 // ℓ_i(x_j), from R of the n - 1 donors j of each case i. Its variance comes from the projections on
 // single cases (Hoeffding 1948, Ann. Math. Statist. 19, 293): u_i = ℓ_i(x_i) - mean_j ℓ_i(x_j) -
-// mean_j [ℓ_j(x_i) - mean_k ℓ_j(x_k)]. With R donors both means are noisy. With the variance W of
-// ℓ_i(x_j) over donors, and the variance V of the donors' mean effects, this noise adds W/R + (W -
-// V)/R to the variance of u, while the mean over permutations has the variance (W - V)/(nR) besides
-// that of the cases. So the variance of the estimate is (Var u - W/R)/n.
+// mean_j [ℓ_j(x_i) - mean_k ℓ_j(x_k)]. With R donors both means are noisy. Let W be the variance of
+// ℓ_i(x_j) over donors, and V the variance of the donors' mean effects. The noise adds W/R + (W -
+// V)/R to the variance of u. The choice of permutations adds (W - V)/(nR) to the variance of the
+// estimate. So the variance of the estimate is (Var u - W/R)/n.
 func (p *permuted) importance(name string) Importance {
 	n, repeats := len(p.own), float64(len(p.lent))
 	row, within := make([]float64, n), 0.0

@@ -20,8 +20,8 @@ const MostExact = 10
 // sampled: random ones and their reverses.
 const Walks = 8
 
-// Attribution says what moved a prediction from the mean over the background cases, Base, to the
-// prediction of a case, Value: the sum of the Shapley values, one for each input. Error has their
+// Attribution divides the difference between the prediction of a case, Value, and the mean over the
+// background cases, Base, among the inputs: the Shapley values, one for each, sum to it. Error has their
 // standard errors if they are sampled.
 type Attribution struct {
 	Base, Value float64
@@ -143,7 +143,7 @@ func (p *coalitions) sampled(n int, seed uint64) (a Attribution, err error) {
 		}
 		a.Base += v[0] / float64(n)
 		a.Value = v[g]
-		pairs := make([][]float64, g) // for each input the mean of a walk and its reverse
+		pairs := make([][]float64, g) // pairs[i] has the means of a walk and its reverse
 		for w := 0; w < len(orders); w += 2 {
 			moved := make([]float64, g)
 			for side, order := range orders[w : w+2] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
-	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -27,7 +25,7 @@ type EffectOptions struct {
 	Inputs  []string // the inputs with curves; none: the mostCurves most important
 	Pairs   []string // two inputs each, as in age,dose
 	Repeats int      // permutations, 2 or more
-	Seed    uint64   // of permutations and of the choice of cases
+	Seed    uint64   // seed of permutations and of the choice of cases
 }
 
 // Limits of the work of Effects.
@@ -38,11 +36,11 @@ const (
 	permitted   = 2e11 // multiplications for importances
 	mostRug     = 60
 	smallest    = 0x1p-1022 // replaces smaller probabilities before a logarithm is taken
-	mostLevels  = 16        // values of a category of which curves have points
+	mostLevels  = 16        // points of a curve of a category
 )
 
-// Effects says what drives the predictions of the cases of a file or a bundled data set: the
-// importance of every input, and the effects of some.
+// Effects measures the importance of every input, and the effects of some, on the cases of a file
+// or a bundled data set.
 func (c *Classifier) Effects(ctx context.Context, name string, o EffectOptions) (*explain.Effects, error) {
 	if o.Repeats < explain.LeastRepeats {
 		return nil, fmt.Errorf("%w: %d permutations; the noise needs %d or more", spec.ErrInvalid, o.Repeats,
@@ -111,29 +109,6 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 	}
 	e.Importance, err = explain.Importances(x, inputs, bits, o.Repeats, o.Seed)
 	return err
-}
-
-// work is the number of multiplications of a prediction.
-func (c *Classifier) work() float64 {
-	n, processes := float64(c.fitted.Data.X.N()), float64(max(1, len(c.file.Columns.Classes)-1))
-	if c.fitted.Compared != nil {
-		return 1e3 + n*float64(len(c.file.Columns.ColumnNames()))
-	}
-	return float64(max(1, len(c.file.Samples))) * processes * (n*n + 60*n)
-}
-
-// drawn returns at most this many of the cases, in their order, drawn without replacement.
-func drawn(cases []int, most int, seed uint64) []int {
-	if len(cases) <= most {
-		return cases
-	}
-	rng := rand.New(rand.NewPCG(random.Derive(seed, "cases"), 0))
-	var out []int
-	for _, k := range rng.Perm(len(cases))[:most] {
-		out = append(out, cases[k])
-	}
-	slices.Sort(out)
-	return out
 }
 
 // scores are log₂ p(y_i|x_i) of cases with other inputs x, in bits; of numbers, of their density.
@@ -294,7 +269,8 @@ func (s *stream) curves(ctx context.Context, e *explain.Effects, ds *data.Data, 
 	return nil
 }
 
-// curve adds the curves of a grid over the cases x, which have a given value of an input beside.
+// curve adds the curves of a grid over the cases x. With a second input, beside, given says which
+// value of it all cases have.
 func (s *stream) curve(ctx context.Context, e *explain.Effects, g explain.Grid, x *mat.Dense,
 	beside, given string) error {
 	if err := ctx.Err(); err != nil {

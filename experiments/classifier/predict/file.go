@@ -220,3 +220,12 @@ func (c *Classifier) uncalibrated(held *kernel.Inputs) (average job.Outcome, err
 	}
 	return average, nil
 }
+
+// work is the number of multiplications of a prediction.
+func (c *Classifier) work() float64 {
+	n, processes := float64(c.fitted.Data.X.N()), float64(max(1, len(c.file.Columns.Classes)-1))
+	if c.fitted.Compared != nil {
+		return 1e3 + n*float64(len(c.file.Columns.ColumnNames()))
+	}
+	return float64(max(1, len(c.file.Samples))) * processes * (n*n + 60*n)
+}

@@ -58,7 +58,7 @@ func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict
 	if o.Why && c.why == nil {
-		other.why = c.newExplainer()
+		other.why = newExplainer(c.file, c.fitted, c.work(), c.outcome)
 	}
 	threshold, err := spec.ReadThreshold(o, classes)
 	if err != nil {
@@ -192,8 +192,15 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		Warnings: []string{}}
 	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.threshold)...)
 	if s.why != nil {
-		if err := s.why.explain(t, ds, held); err != nil {
+		columns, cells, err := s.why.explain(ds, held)
+		if err != nil {
 			return nil, err
+		}
+		for j, name := range columns {
+			t.Columns = append(t.Columns, table.BesideIDs(t.Columns, name))
+			for i := range t.Rows {
+				t.Rows[i] = append(t.Rows[i], cells[i][j])
+			}
 		}
 	}
 	for i, row := range t.Rows {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/explain"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
+	"github.com/gpc-tune/gpc-tune/experiments/modelfile"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -24,26 +27,31 @@ import (
 // Limits of the explanation of a case.
 const (
 	mostBackground  = 50  // training cases with whose inputs the inputs of the case are mixed
-	leastBackground = 10  // of them, even if that takes long
+	leastBackground = 10  // background cases, even if they take long
 	permittedWhy    = 5e9 // multiplications for a case
 	mostNearest     = 3   // training cases named
 )
 
-// explainer explains predictions of a classifier.
+// explainer explains predictions of a model file.
 type explainer struct {
-	*Classifier
+	file       *modelfile.File
+	fitted     *modelfile.Fitted
+	outcome    func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)
 	inputs     []explain.Input
 	seen       *mat.Dense // training cases, or inducing inputs, before preprocessing
-	background *mat.Dense // some of them
+	background *mat.Dense // some rows of seen
 }
 
 // newExplainer chooses the background: cases drawn from the training cases, or from the inducing
-// inputs; of a comparator without either, the medians of the inputs.
-func (c *Classifier) newExplainer() *explainer {
-	e := &explainer{Classifier: c, inputs: explain.Inputs(c.file.Columns.From())}
-	e.seen = c.file.Raw()
+// inputs; of a comparator without either, the medians of the inputs. work is the number of
+// multiplications of a prediction.
+func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, work float64,
+	outcome func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)) *explainer {
+	e := &explainer{file: file, fitted: fitted, outcome: outcome, inputs: explain.Inputs(file.Columns.From())}
+	e.seen = file.Raw()
 	if e.seen == nil {
-		e.seen = mat.NewDense(1, len(c.substitutes), slices.Clone(c.substitutes))
+		medians := file.Substitutes()
+		e.seen = mat.NewDense(1, len(medians), medians)
 	}
 	predictions := math.Pow(2, float64(len(e.inputs)))
 	if len(e.inputs) > explain.MostExact {
@@ -54,66 +62,61 @@ func (c *Classifier) newExplainer() *explainer {
 	for i := range all {
 		all[i] = i
 	}
-	room := int(min(permittedWhy/c.work()/predictions, mostBackground))
-	e.background = data.PickRows(e.seen, drawn(all, max(room, leastBackground), c.file.Seed))
+	room := int(min(permittedWhy/work/predictions, mostBackground))
+	e.background = data.PickRows(e.seen, drawn(all, max(room, leastBackground), file.Seed))
 	return e
 }
 
-// explain adds columns to the predictions of some cases. why_of is the most probable class; base is
-// its mean probability over the background, or the mean number; why[INPUT] are Shapley values,
-// whose sum is the difference between the prediction and base; why_error is the largest standard
-// error of these, if they are sampled. nearest has the training cases of the largest prior
-// correlation, by their place among the training cases of the model, each with its label and the
-// correlation. outside names inputs beyond the range of the training cases.
-func (e *explainer) explain(t *Predicted, ds *data.Data, held job.Outcome) error {
-	classes := e.file.Columns.Classes
-	first := len(t.Columns)
-	if classes != nil {
-		t.Columns = append(t.Columns, "why_of")
-	}
-	t.Columns = append(t.Columns, "base")
-	for _, of := range e.inputs {
-		t.Columns = append(t.Columns, "why["+of.Name+"]")
-	}
+// explain returns further columns of a table of predictions with a row of cells for each case.
+// why_of is the most probable class; base is its mean probability over the background, or the mean
+// number; why[INPUT] are Shapley values, whose sum is the difference between the prediction and
+// base; why_error is the largest standard error of these, if they are sampled. nearest has the
+// training cases of the largest prior correlation, by their place among the training cases of the
+// model, each with its label and the correlation. outside names inputs beyond the range of the
+// training cases.
+func (e *explainer) explain(ds *data.Data, held job.Outcome) (columns []string, rows [][]any, err error) {
+	classes, compares := e.file.Columns.Classes, e.fitted.Compared == nil && e.file.Inputs != nil
 	sampled := len(e.inputs) > explain.MostExact
+	if classes != nil {
+		columns = append(columns, "why_of")
+	}
+	columns = append(columns, "base")
+	for _, of := range e.inputs {
+		columns = append(columns, "why["+of.Name+"]")
+	}
 	if sampled {
-		t.Columns = append(t.Columns, "why_error")
+		columns = append(columns, "why_error")
 	}
-	if e.fitted.Compared == nil && e.file.Inputs != nil {
-		t.Columns = append(t.Columns, "nearest")
+	if compares {
+		columns = append(columns, "nearest")
 	}
-	t.Columns = append(t.Columns, "outside")
-	for j, name := range t.Columns[first:] {
-		for slices.Contains(t.Columns[:first+j], name) { // an id column has this name
-			name += "_"
-		}
-		t.Columns[first+j] = name
-	}
-	for i := range t.Rows {
+	columns = append(columns, "outside")
+	for i := range ds.Rows {
+		var cells []any
 		class := 0
 		if classes != nil {
 			class = floats.MaxIdx(held.Proba.RawRowView(i))
-			t.Rows[i] = append(t.Rows[i], classes[class])
+			cells = append(cells, classes[class])
 		}
 		row := ds.X.RawRowView(i)
 		seed := random.Derive(e.file.Seed, "why", fmt.Sprint(random.Content(row)))
 		a, err := explain.Shapley(row, e.background, e.inputs, e.predictions(class), seed)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		t.Rows[i] = append(t.Rows[i], record.Number(a.Base))
+		cells = append(cells, record.Number(a.Base))
 		for _, v := range a.Shapley {
-			t.Rows[i] = append(t.Rows[i], record.Number(v))
+			cells = append(cells, record.Number(v))
 		}
 		if sampled {
-			t.Rows[i] = append(t.Rows[i], record.Number(slices.Max(a.Error)))
+			cells = append(cells, record.Number(slices.Max(a.Error)))
 		}
-		if slices.Contains(t.Columns[first:], "nearest") {
-			t.Rows[i] = append(t.Rows[i], e.nearest(row))
+		if compares {
+			cells = append(cells, e.nearest(row))
 		}
-		t.Rows[i] = append(t.Rows[i], e.outside(row))
+		rows = append(rows, append(cells, e.outside(row)))
 	}
-	return nil
+	return columns, rows, nil
 }
 
 // predictions returns the probabilities of a class, or the means of numbers, of rows of inputs.
@@ -170,7 +173,7 @@ func (e *explainer) outside(row []float64) string {
 	for j, v := range row {
 		column := mat.Col(nil, j, e.seen)
 		least, most := slices.Min(column), slices.Max(column)
-		slack := 1e-9 * max(most-least, math.Abs(most), math.Abs(least)) // of the way back from preprocessing
+		slack := 1e-9 * max(most-least, math.Abs(most), math.Abs(least)) // for rounding in preprocessing
 		switch {
 		case v < least-slack:
 			texts = append(texts, fmt.Sprintf("%s %s below %s", names[j], reports.Readable(v), reports.Readable(least)))
@@ -179,4 +182,18 @@ func (e *explainer) outside(row []float64) string {
 		}
 	}
 	return strings.Join(texts, "; ")
+}
+
+// drawn returns at most this many of the cases, in their order, drawn without replacement.
+func drawn(cases []int, most int, seed uint64) []int {
+	if len(cases) <= most {
+		return cases
+	}
+	rng := rand.New(rand.NewPCG(random.Derive(seed, "cases"), 0))
+	var out []int
+	for _, k := range rng.Perm(len(cases))[:most] {
+		out = append(out, cases[k])
+	}
+	slices.Sort(out)
+	return out
 }
