@@ -68,7 +68,7 @@ func (a Article) Markdown(out io.Writer) error {
 			w.paragraph(text)
 		}
 		for _, s := range c.Sheets {
-			w.table("", s)
+			w.table(s)
 		}
 	}
 	return w.Flush()

@@ -21,8 +21,8 @@ const MostExact = 10
 const Walks = 8
 
 // Attribution divides the difference between the prediction of a case, Value, and the mean over the
-// background cases, Base, among the inputs: the Shapley values, one for each, sum to it. Error has their
-// standard errors if they are sampled.
+// background cases, Base, among the inputs: the Shapley values, one for each, sum to it. Error has
+// their standard errors if they are sampled.
 type Attribution struct {
 	Base, Value float64
 	Shapley     []float64
