@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,6 +142,75 @@ func licences(t testing.TB, module, folder string) (texts []string) {
 	return texts
 }
 
+// bodies are parts that many licences have in common.
+var bodies = regexp.MustCompile(`(?s)` + strings.Join([]string{
+	`Apache License\s+Version 2\.0, January 2004.*?END OF TERMS AND CONDITIONS`,
+	`APPENDIX: How to apply the Apache License.*?third-party archives\.`,
+	`Licensed under the Apache License, Version 2\.0.*?limitations under the License\.`,
+	`Redistribution and use in source and binary forms.*?SUCH\s+DAMAGE\.`,
+	`Permission is hereby granted, free of charge.*?IN\s+THE\s+SOFTWARE\.`,
+}, "|"))
+
+// oneLined is a text without the layout of its lines.
+func oneLined(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// notice is NOTICE: the data sets, and the modules of every licence text. A body of two or more
+// licences stands once at the end, and its name in brackets in their texts.
+func notice(listed string, of map[string][]string) string {
+	count, first := map[string]int{}, map[string]string{}
+	for _, text := range slices.Sorted(maps.Keys(of)) {
+		for _, body := range bodies.FindAllString(text, -1) {
+			count[oneLined(body)]++
+			first[oneLined(body)] = cmp.Or(first[oneLined(body)], body)
+		}
+	}
+	var common, parts []string
+	for _, body := range slices.Sorted(maps.Keys(count)) {
+		if count[body] > 1 {
+			common = append(common, body)
+		}
+	}
+	for text, modules := range of {
+		text = bodies.ReplaceAllStringFunc(text, func(body string) string {
+			if i := slices.Index(common, oneLined(body)); i >= 0 {
+				return fmt.Sprintf("[Text %d]", i+1)
+			}
+			return body
+		})
+		slices.Sort(modules)
+		parts = append(parts, "## "+strings.Join(modules, ", ")+"\n\n"+text+"\n")
+	}
+	slices.Sort(parts)
+	for i, body := range common {
+		parts = append(parts, fmt.Sprintf("## Text %d\n\n%s\n", i+1, first[body]))
+	}
+	return "gpc-tune is under the licence in LICENSE. Parts of the program that others have written are under the " +
+		"licences below.\nTexts that several licences have in common stand at the end, and their numbers in the " +
+		"licences: [Text 1].\nThe fonts Liberation Sans and Liberation Sans Bold, of the module " +
+		"codeberg.org/go-fonts/liberation, are under the SIL Open\nFont License; the Go fonts, of " +
+		"golang.org/x/image, under the licence of Go.\n\n## Data sets\n\n" + listed + "\n" + strings.Join(parts, "\n")
+}
+
+// noticed lists the licence texts in NOTICE by module, each in one line and with its common texts.
+func noticed() map[string][]string {
+	of := map[string][]string{}
+	for _, section := range strings.Split(gpctune.Notice, "\n## ")[1:] {
+		names, text, _ := strings.Cut(section, "\n")
+		for _, name := range strings.Split(names, ", ") {
+			of[name] = append(of[name], oneLined(text))
+		}
+	}
+	for name, texts := range of {
+		for i := range texts {
+			texts[i] = regexp.MustCompile(`\[(Text \d+)\]`).ReplaceAllStringFunc(texts[i], func(body string) string {
+				return strings.Join(of[strings.Trim(body, "[]")], "")
+			})
+		}
+		of[name] = texts
+	}
+	return of
+}
+
 // NOTICE has the licence of every module linked into the program, and the source of every data set.
 func TestNotice(t *testing.T) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
@@ -171,34 +242,21 @@ func TestNotice(t *testing.T) {
 		}
 	}
 	if *writeNotice {
-		var notice strings.Builder
-		notice.WriteString("gpc-tune is under the licence in LICENSE. Parts of the program that others have written are under those below. The fonts Liberation Sans and Liberation Sans Bold,\n" +
-			"of the module codeberg.org/go-fonts/liberation, are under the SIL Open Font License; the Go fonts, of golang.org/x/image, under the licence of Go.\n\n## Data sets\n\n" + listed.String())
-		var parts []string
-		for text, modules := range of {
-			slices.Sort(modules)
-			parts = append(parts, "## "+strings.Join(modules, ", ")+"\n\n"+text+"\n")
-		}
-		slices.Sort(parts)
-		notice.WriteString("\n" + strings.Join(parts, "\n"))
-		if err := os.WriteFile("../../NOTICE", []byte(notice.String()), 0o644); err != nil {
+		if err := os.WriteFile("../../NOTICE", []byte(notice(listed.String(), of)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
+	known := noticed()
 	for text, modules := range of {
 		for _, m := range modules {
-			has := false
-			for rest := gpctune.Notice; !has && rest != ""; {
-				var names string
-				_, rest, _ = strings.Cut(rest, "\n## ")
-				names, rest, _ = strings.Cut(rest, "\n")
-				has = slices.Contains(strings.Split(names, ", "), m) && strings.HasPrefix(rest, "\n"+text+"\n")
-			}
-			if !has {
+			if !slices.Contains(known[m], oneLined(text)) {
 				t.Errorf("NOTICE has no licence of %s like the one it comes with: make notice", m)
 			}
 		}
+	}
+	if len(gpctune.Notice) > 70_000 {
+		t.Errorf("NOTICE has %d bytes: a text that many licences have belongs into bodies", len(gpctune.Notice))
 	}
 	if !strings.Contains(gpctune.Notice, "\n"+listed.String()) {
 		t.Error("NOTICE does not have the data sets as they are: make notice")

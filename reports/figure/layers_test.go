@@ -13,13 +13,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// paths are the d of all paths of a canvas, with coordinates rounded to 0.1.
+// paths are the d of all paths of a canvas, with absolute lines and coordinates rounded to 0.1.
 func paths(c *svgCanvas) (out []string) {
 	c.flush()
 	for _, found := range regexp.MustCompile(`<path d="([^"]*)"`).FindAllStringSubmatch(c.elements.String(), -1) {
-		out = append(out, regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[+-][0-9]+)?`).ReplaceAllStringFunc(found[1], func(s string) string {
-			v, _ := strconv.ParseFloat(s, 64)
-			return strconv.FormatFloat(math.Round(10*v)/10, 'g', -1, 64)
+		var x, y float64
+		out = append(out, regexp.MustCompile(`[MAal][^MAalZ]*`).ReplaceAllStringFunc(found[1], func(part string) (d string) {
+			rounded := func(v float64) string { return strconv.FormatFloat(math.Round(10*v)/10+0, 'g', -1, 64) }
+			var dx, dy float64
+			switch {
+			case part[0] == 'a':
+				return part
+			case part[0] == 'M':
+				fmt.Sscanf(part, "M%g,%g", &x, &y)
+				return "M" + rounded(x) + "," + rounded(y)
+			}
+			for _, to := range strings.Fields(part[1:]) {
+				fmt.Sscanf(to, "%g,%g", &dx, &dy)
+				x, y = x+dx, y+dy
+				d += "L" + rounded(x) + "," + rounded(y)
+			}
+			return d
 		}))
 	}
 	return out
@@ -35,16 +49,16 @@ func TestShapesOfLayers(t *testing.T) {
 		{Bars{Edges: []float64{0, 1, 2, 3, 4}, Heights: []float64{3, 5, nan, 2}},
 			"M0,0L0,30L10,30L10,50L20,50L20,0Z M0,0L0,30L10,30L10,50L20,50L20,0 " +
 				"M30,0L30,20L40,20L40,0Z M30,0L30,20L40,20L40,0"},
-		{Bars{Edges: []float64{1, 2}, Heights: []float64{0}}, "M10,0L10,0L20,0L20,0Z M10,0L10,0L20,0L20,0"},
+		{Bars{Edges: []float64{1, 2}, Heights: []float64{0}}, "M10,0L20,0Z M10,0L20,0"},
 		{Band{X: []float64{1, 2, 3, 4, 5}, Lo: []float64{1, 2, nan, 1, 2}, Hi: []float64{3, 4, 5, 6, 7}},
 			"M10,10L20,20L20,40L10,30Z M40,10L50,20L50,70L40,60Z"},
 		{Line{X: []float64{1, 2, 3, nan, 4, 5}, Y: []float64{1, 2, 1, 1, 1, 2}}, "M10,10L20,20L30,10M40,10L50,20"},
-		{Line{X: []float64{1, 1.05, 1.1, 9}, Y: []float64{1, 1, 1, 1}}, "M10,10L11,10L90,10"}, // 0.5 points apart
+		{Line{X: []float64{1, 1.05, 1.1, 9}, Y: []float64{1, 1, 1.1, 1}}, "M10,10L11,11L90,10"}, // 0.5 points apart
 		{Line{X: []float64{1, 1.05, nan, 1.2, 1.23}, Y: []float64{1, 1, 1, 1, 1}}, "M10,10L10.5,10M12,10L12.3,10"},
 		{Line{X: []float64{1, 1.05, 9}, Y: []float64{1, 1, 1}}, "M10,10L90,10"},
-		{Band{X: []float64{1, 1.05, 9}, Lo: make([]float64, 3), Hi: make([]float64, 3)}, "M10,0L90,0L90,0L10,0Z"},
-		{Line{X: []float64{0, 0.06, 1}, Y: []float64{0, 0, 0}}, "M0,0L0.6,0L10,0"}, // just far enough
-		{Band{X: []float64{0, 0.06, 0.11, 1}, Lo: make([]float64, 4), Hi: make([]float64, 4)}, "M0,0L0.6,0L10,0L10,0L0.6,0L0,0Z"},
+		{Band{X: []float64{1, 1.05, 9}, Lo: make([]float64, 3), Hi: make([]float64, 3)}, "M10,0L90,0L10,0Z"},
+		{Line{X: []float64{0, 0.06, 1}, Y: []float64{0, 0.1, 0}}, "M0,0L0.6,1L10,0"}, // just far enough
+		{Band{X: []float64{0, 0.06, 0.11, 1}, Lo: make([]float64, 4), Hi: make([]float64, 4)}, "M0,0L10,0L0,0Z"},
 		{Line{X: []float64{1, 1.03, 1.03}, Y: []float64{1, 1.06, 1}}, "M10,10L10.3,10.6L10.3,10"},
 		{Line{X: []float64{8, 12}, Y: []float64{5, 9}}, "M80,50L100,70"}, // cut at the border
 		{Intervals{X: []float64{2, nan}, Y: []float64{5, 1}, Lo: []float64{4, 1}, Hi: []float64{7, 2}},

@@ -199,51 +199,114 @@ func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 
 func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("figure: an image in an SVG") }
 
-// trace is the d of a path. A circle has relative coordinates, which are shorter.
+// hair is the distance, in points, by which a line of an SVG may pass its vertices.
+const hair = 0.05
+
+// tracer writes the d of a path. Lines and circles have relative coordinates, which are shorter.
+// Rounding errors do not add up, as each line begins where the one before ends after rounding.
+type tracer struct {
+	d    strings.Builder
+	x, y float64    // hundredths of a point: where the pen is
+	line []vg.Point // vertices that are not yet written, from the pen on
+}
+
+// trace is the d of a path, to hundredths of a point.
 func trace(path vg.Path) string {
-	var d strings.Builder
-	var x, y float64
-	to := func(command string, at vg.Point) {
-		x, y = at.X.Points(), at.Y.Points()
-		d.WriteString(command + digits(x) + "," + digits(y))
-	}
+	var t tracer
 	for _, part := range path {
 		switch part.Type {
 		case vg.MoveComp:
-			to("M", part.Pos)
+			t.jump("M", part.Pos)
 		case vg.LineComp:
-			to("L", part.Pos)
+			t.line = append(t.line, part.Pos)
 		case vg.ArcComp:
-			radius := part.Radius.Points()
-			on := func(angle float64) vg.Point {
-				sin, cos := math.Sincos(angle)
-				return vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)}
-			}
-			if from := on(part.Start); from.X.Points() != x || from.Y.Points() != y {
-				to("L", from)
-			}
-			r := digits(radius)
-			if part.Angle >= 2*math.Pi {
-				w := digits(2 * radius)
-				fmt.Fprintf(&d, "a%[1]s,%[1]s 0 1 1-%[2]s,0 %[1]s,%[1]s 0 1 1 %[2]s,0", r, w)
-				continue
-			}
-			large, sweep := 0, 1
-			if math.Abs(part.Angle) >= math.Pi {
-				large = 1
-			}
-			if part.Angle < 0 {
-				sweep = 0
-			}
-			to(fmt.Sprintf("A%s,%s 0 %d %d ", r, r, large, sweep), on(part.Start+part.Angle))
+			t.arc(part)
 		case vg.CloseComp:
-			d.WriteString("Z")
+			t.lines()
+			t.d.WriteString("Z")
 		default:
 			panic("figure: a curve in an SVG")
 		}
 	}
-	return d.String()
+	t.lines()
+	return t.d.String()
 }
+
+// jump ends the line and moves the pen by a command with absolute coordinates.
+func (t *tracer) jump(command string, to vg.Point) {
+	t.lines()
+	t.x, t.y = math.Round(100*to.X.Points()), math.Round(100*to.Y.Points())
+	t.d.WriteString(command + hundredths(t.x) + "," + hundredths(t.y))
+	t.line = append(t.line[:0], to)
+}
+
+// lines writes the vertices, and leaves the last one.
+func (t *tracer) lines() {
+	if len(t.line) < 2 {
+		return
+	}
+	command := "l"
+	for _, to := range thinned(t.line)[1:] {
+		x, y := math.Round(100*to.X.Points()), math.Round(100*to.Y.Points())
+		t.d.WriteString(command + hundredths(x-t.x) + "," + hundredths(y-t.y))
+		t.x, t.y, command = x, y, " "
+	}
+	t.line = append(t.line[:0], t.line[len(t.line)-1])
+}
+
+func (t *tracer) arc(part vg.PathComp) {
+	on := func(angle float64) vg.Point {
+		sin, cos := math.Sincos(angle)
+		return vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)}
+	}
+	if from := on(part.Start); len(t.line) == 0 || from != t.line[len(t.line)-1] {
+		t.line = append(t.line, from)
+	}
+	radius := part.Radius.Points()
+	r := digits(radius)
+	if part.Angle >= 2*math.Pi {
+		t.lines()
+		w := digits(2 * radius)
+		fmt.Fprintf(&t.d, "a%[1]s,%[1]s 0 1 1-%[2]s,0 %[1]s,%[1]s 0 1 1 %[2]s,0", r, w)
+		return
+	}
+	large, sweep := 0, 1
+	if math.Abs(part.Angle) >= math.Pi {
+		large = 1
+	}
+	if part.Angle < 0 {
+		sweep = 0
+	}
+	t.jump(fmt.Sprintf("A%s,%s 0 %d %d ", r, r, large, sweep), on(part.Start+part.Angle))
+}
+
+// thinned is a line without the vertices that its other vertices pass by less than hair: Douglas &
+// Peucker (1973).
+func thinned(line []vg.Point) []vg.Point {
+	first, last := line[0], line[len(line)-1]
+	farthest, at := vg.Length(hair), 0
+	for i := 1; i < len(line)-1; i++ {
+		if d := apart(line[i], first, last); d > farthest {
+			farthest, at = d, i
+		}
+	}
+	if at == 0 {
+		return []vg.Point{first, last}
+	}
+	return append(thinned(line[:at+1]), thinned(line[at:])[1:]...)
+}
+
+// apart is the distance of a point from the line between two others.
+func apart(p, from, to vg.Point) vg.Length {
+	along, p := to.Sub(from), p.Sub(from)
+	if length := along.Dot(along); length > 0 {
+		p = p.Sub(along.Scale(max(0, min(1, p.Dot(along)/length))))
+	}
+	return vg.Length(math.Hypot(float64(p.X), float64(p.Y)))
+}
+
+// hundredths is a whole number of hundredths as a decimal.
+func hundredths(v float64) string { return strconv.FormatFloat(v/100+0, 'f', -1, 64) }
 
 // digits is a number to five significant digits.
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }

@@ -38,24 +38,24 @@ func TestPathsOfTheCanvas(t *testing.T) {
 		want string
 	}{
 		{[]func(*svgCanvas){fill(triangle, white), stroke(triangle)},
-			`<path d="M1,2L3,4Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2"/>` + "\n"},
+			`<path d="M1,2l2,2Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2"/>` + "\n"},
 		{[]func(*svgCanvas){stroke(triangle), fill(triangle, white)},
-			`<path d="M1,2L3,4Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2;paint-order:stroke"/>` + "\n"},
+			`<path d="M1,2l2,2Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2;paint-order:stroke"/>` + "\n"},
 		{[]func(*svgCanvas){stroke(triangle), fill(triangle, black)}, // the default is to fill in black
-			`<path d="M1,2L3,4Z" style="stroke:#000000;stroke-width:2;paint-order:stroke"/>` + "\n"},
+			`<path d="M1,2l2,2Z" style="stroke:#000000;stroke-width:2;paint-order:stroke"/>` + "\n"},
 		{[]func(*svgCanvas){fill(triangle, color.NRGBA{G: 0x72, B: 0xb2, A: 0x33})},
-			`<path d="M1,2L3,4Z" style="fill:#0072B2;fill-opacity:0.2" />` + "\n"},
-		{[]func(*svgCanvas){fill(away, black)}, `<path d="M5,6L3,1A2,2 0 1 1 1,-1"  />` + "\n"},
-		{[]func(*svgCanvas){fill(back, black)}, `<path d="M3,2L3,1A2,2 0 0 0 1,-1L1,3A2,2 0 1 0 1,-1"  />` + "\n"},
+			`<path d="M1,2l2,2Z" style="fill:#0072B2;fill-opacity:0.2" />` + "\n"},
+		{[]func(*svgCanvas){fill(away, black)}, `<path d="M5,6l-2,-5A2,2 0 1 1 1,-1"  />` + "\n"},
+		{[]func(*svgCanvas){fill(back, black)}, `<path d="M3,2l0,-1A2,2 0 0 0 1,-1l0,4A2,2 0 1 0 1,-1"  />` + "\n"},
 		{[]func(*svgCanvas){fill(circle, white)},
 			`<path d="M7.6,2a2.6,2.6 0 1 1-5.2,0 2.6,2.6 0 1 1 5.2,0Z" style="fill:#FFFFFF" />` + "\n"},
-		{[]func(*svgCanvas){fill(triangle, white), stroke(other)}, `<path d="M1,2L3,4Z" style="fill:#FFFFFF" />` + "\n" +
-			`<path d="M1,2A1,1 0 0 1 6.1232e-17,3" style="fill:none;stroke:#000000;stroke-width:2" />` + "\n"},
+		{[]func(*svgCanvas){fill(triangle, white), stroke(other)}, `<path d="M1,2l2,2Z" style="fill:#FFFFFF" />` + "\n" +
+			`<path d="M1,2A1,1 0 0 1 0,3" style="fill:none;stroke:#000000;stroke-width:2" />` + "\n"},
 		{[]func(*svgCanvas){fill(triangle, white), (*svgCanvas).Push, stroke(triangle)},
-			`<path d="M1,2L3,4Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2"/>` + "\n"},
+			`<path d="M1,2l2,2Z" style="fill:#FFFFFF;stroke:#000000;stroke-width:2"/>` + "\n"},
 		{[]func(*svgCanvas){fill(triangle, white), func(c *svgCanvas) { c.Scale(2, 2) }, stroke(triangle)},
-			`<path d="M1,2L3,4Z" style="fill:#FFFFFF" />` + "\n" + `<g transform="scale(2,2)">` + "\n" +
-				`<path d="M1,2L3,4Z" style="fill:none;stroke:#000000;stroke-width:2" />` + "\n"},
+			`<path d="M1,2l2,2Z" style="fill:#FFFFFF" />` + "\n" + `<g transform="scale(2,2)">` + "\n" +
+				`<path d="M1,2l2,2Z" style="fill:none;stroke:#000000;stroke-width:2" />` + "\n"},
 	} {
 		c := &svgCanvas{stack: []state{{}}}
 		for _, draw := range test.draw {
