@@ -7,8 +7,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// EarlyStop is a rule that ends trials early. It compares their values on the way with those of
-// earlier trials. The options are the exported fields; zero means the default.
+// EarlyStop is a rule that ends trials early. It compares the values on the way of a trial with the
+// values of earlier trials. The options are the exported fields; zero means the default.
 type EarlyStop interface {
 	// Stops reports whether a trial ends at the last of its values so far. earlier has the values
 	// on the way of each finished trial. Greater values are better.

@@ -39,13 +39,14 @@ const (
 // points: see separate. For posteriors of independent processes R is small; for a diagonal
 // covariance, or three classes, it is mostly 0.
 //
-// If u has one axis, a trapezoidal rule of integrals is used. If the variance of u along every axis
-// is at most 8 times the variance of f_c + g_c given u, a sparse grid of integrals averages over u,
-// until its error estimate is at most 1e-5. If it is larger, or 8192 integrals do not suffice, a
-// lattice averages over u and the largest f_c + g_c, until its estimate is at most 1e-5 or
-// DefaultPoints are used. With points > 0 the lattice is always used, with these points, rounded
-// down to a multiple of 8, regardless of the estimate. The estimate of the largest error of a
-// probability is intended to hold in 95 of 100 cases; mostly the error is much smaller.
+// If u has one axis, a trapezoidal rule of integrals is used. A variance of u is small if it is at
+// most 8 times the variance of f_c + g_c given u. If it is small along every axis, a sparse grid of
+// integrals averages over u, until its error estimate is at most 1e-5. If it is larger along one,
+// or 8192 integrals do not suffice, a lattice averages over u and the largest f_c + g_c, until its
+// estimate is at most 1e-5 or DefaultPoints are used. With points > 0 the lattice is always used,
+// with these points, rounded down to a multiple of 8, regardless of the estimate. The estimate of
+// the largest error of a probability is intended to hold in 95 of 100 cases; mostly the error is
+// much smaller.
 //
 // The probabilities depend on the arguments only, sum to 1 and are positive. They are NaN if the
 // mean or the covariance has an entry that is not finite.

@@ -243,7 +243,7 @@ func (p *pipeServer) predict(ctx context.Context, r request) (out response, err 
 	all, err := model.Each(ctx, "-", bytes.NewReader(r.body), spec.Deciding{}, func(t *predict.Predicted) error {
 		for _, row := range t.Rows {
 			for j, v := range row {
-				number := math.NaN() // of an id
+				number := math.NaN() // an id has no number
 				switch v := v.(type) {
 				case record.Number:
 					number = float64(v)

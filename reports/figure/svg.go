@@ -206,7 +206,7 @@ const hair = 0.05
 // Rounding errors do not add up, as each line begins where the one before ends after rounding.
 type tracer struct {
 	d    strings.Builder
-	x, y float64    // hundredths of a point: where the pen is
+	x, y float64    // the place of the pen, in hundredths of a point
 	line []vg.Point // vertices that are not yet written, from the pen on
 }
 
@@ -296,7 +296,7 @@ func thinned(line []vg.Point) []vg.Point {
 	return append(thinned(line[:at+1]), thinned(line[at:])[1:]...)
 }
 
-// apart is the distance of a point from the line between two others.
+// apart returns the distance of p from the line through from and to.
 func apart(p, from, to vg.Point) vg.Length {
 	along, p := to.Sub(from), p.Sub(from)
 	if length := along.Dot(along); length > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// longestPrinted is how many rows of a table are printed on paper.
+// longestPrinted is the largest number of rows of a table on paper.
 const longestPrinted = 40
 
 type latex struct {

@@ -269,8 +269,8 @@ func (s *stream) curves(ctx context.Context, e *explain.Effects, ds *data.Data, 
 	return nil
 }
 
-// curve adds the curves of a grid over the cases x. With a second input, beside, given says which
-// value of it all cases have.
+// curve adds the curves of a grid over the cases x. For a pair of inputs, given names the value of
+// the second input, which all cases have.
 func (s *stream) curve(ctx context.Context, e *explain.Effects, g explain.Grid, x *mat.Dense,
 	beside, given string) error {
 	if err := ctx.Err(); err != nil {

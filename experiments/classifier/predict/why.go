@@ -173,7 +173,7 @@ func (e *explainer) outside(row []float64) string {
 	for j, v := range row {
 		column := mat.Col(nil, j, e.seen)
 		least, most := slices.Min(column), slices.Max(column)
-		slack := 1e-9 * max(most-least, math.Abs(most), math.Abs(least)) // for rounding in preprocessing
+		slack := 1e-9 * max(most-least, math.Abs(most), math.Abs(least)) // preprocessing rounds
 		switch {
 		case v < least-slack:
 			texts = append(texts, fmt.Sprintf("%s %s below %s", names[j], reports.Readable(v), reports.Readable(least)))
