@@ -248,7 +248,7 @@ func TestSchemasOfOutputs(t *testing.T) {
 		delete(root, "strange")
 		for key, old := range root {
 			root[key] = map[string]any{"strange": []any{}}
-			if schemas[name].Validate(value) == nil && !slices.Contains([]string{"theta", "gradient", "scores"}, key) {
+			if schemas[name].Validate(value) == nil && !slices.Contains([]string{"theta", "gradient", "scores", "point"}, key) {
 				t.Errorf("%s: %s may be anything", name, key)
 			}
 			root[key] = old
@@ -350,6 +350,16 @@ func TestSchemasOfOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("predictions", predicted)
+	p = plantest.Planned(t, "program: {minimize: true, hyperparameters: {x: {linear: {from: 0, to: 1}}}}\n"+
+		"tune: {method: random, trials: 1}\n")
+	dir := filepath.Join(t.TempDir(), "asked")
+	for range 2 { // a point, and then none
+		asked, err := run.Ask(t.Context(), p, dir, run.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("ask", asked)
+	}
 	for _, s := range catalogue.Schemas {
 		if s.Of != nil && seen[s.Name] == 0 {
 			t.Errorf("no %s was checked: %v", s.Name, reflect.TypeOf(s.Of))

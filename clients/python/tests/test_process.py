@@ -45,9 +45,9 @@ def gone(tmp_path, within=10):
 
 
 def fitting(before="", ready=True):
-    """A Python that fits for minutes, and its program."""
+    """A Python that fits for minutes, and its program. A shell starts its background jobs without SIGINT."""
     python = subprocess.Popen([sys.executable, "-c", LONG.format(before=before)], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
+                              stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     python.stdout.readline()
     while ready and not programs():
         time.sleep(.02)
