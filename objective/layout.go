@@ -14,7 +14,7 @@ import (
 // the positions of the free ones. The free entries, in this order, are the vector that optimisers
 // move.
 type Layout struct {
-	Specs []param.Spec // of all hyperparameters, in the order of theta
+	Specs []param.Spec // all hyperparameters, in the order of theta
 	Free  []int        // positions in theta of the free hyperparameters
 	cut   []int        // kernel j has theta[cut[j]:cut[j+1]]; the mean and the likelihood follow
 }

@@ -154,7 +154,7 @@ type agenda struct {
 	active  []*tuning // started and not finished, in the order of the plan
 	ladders ladders
 	order   []*tuning             // active in the order of turns; nil: not computed
-	gates   [][]*gate             // for each study, the closed stages that wait for it
+	gates   [][]*gate             // gates[i] has the closed stages that wait for study i
 	jobs    map[string]*sharedJob // jobs pending, running or on record, by key and by job.shared
 	closed  int                   // stages that have not opened
 	workers bool                  // workers ask the strategies

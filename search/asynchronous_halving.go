@@ -13,8 +13,8 @@ import (
 // halving does (Li et al. 2020, MLSys, Algorithm 2), and ends trials where that algorithm does not
 // promote them.
 type AsynchronousHalving struct {
-	Eta  float64 `yaml:"eta" within:"[1.1,100]"` // 0 means 3
-	From float64 `yaml:"from" within:"(0,inf)"`  // first rung; 0 means 1
+	Eta  float64 `yaml:"eta" within:"[1.1,100]"`    // 0 means 3
+	From float64 `yaml:"from" within:"[1e-9,1e12]"` // first rung; 0 means 1
 }
 
 // Stops implements EarlyStop.

@@ -184,3 +184,16 @@ func simulated(rule EarlyStop, rng *rand.Rand) (bestCut bool, ran int) {
 	}
 	return bestCut, ran
 }
+
+// A step that is not finite is ignored: the rungs of successive halving would have no end.
+func TestStepsAreFinite(t *testing.T) {
+	e := &Evaluation{rule: AsynchronousHalving{}}
+	for _, step := range []float64{math.Inf(1), math.NaN(), math.Inf(-1)} {
+		if e.Report(step, 1) || len(e.reported()) > 0 {
+			t.Errorf("step %v: recorded %v", step, e.reported())
+		}
+	}
+	if e.Report(math.MaxFloat64, 1); len(e.reported()) != 1 {
+		t.Errorf("recorded %v, want the largest finite step", e.reported())
+	}
+}

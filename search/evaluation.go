@@ -92,7 +92,8 @@ func (e *Evaluation) set() map[string]record.Number {
 }
 
 // Report records a value on the way: the objective after a step, such as an epoch. It returns true
-// if the trial is to end. Values that are not finite, and steps that do not grow, are ignored.
+// if the trial is to end. Values and steps that are not finite, and steps that do not grow, are
+// ignored.
 func (e *Evaluation) Report(step, value float64) (stop bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,7 +104,8 @@ func (e *Evaluation) Report(step, value float64) (stop bool) {
 		return true
 	}
 	at, last := record.Interim{Step: step, Value: record.Number(value)}, len(e.sofar)-1
-	if !at.Value.Finite() || last >= 0 && !(step > e.sofar[last].Step) || len(e.sofar) == mostInterim {
+	finite := at.Value.Finite() && record.Number(step).Finite()
+	if !finite || last >= 0 && !(step > e.sofar[last].Step) || len(e.sofar) == mostInterim {
 		return e.early
 	}
 	e.sofar = append(e.sofar, at)

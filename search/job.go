@@ -60,7 +60,7 @@ type job struct {
 	shared   string   // equal for jobs, of any study, with the same result; "": shared with none
 	after    string   // key of the twin's job that computes the result; "": none
 	tried    []string // keys of jobs of this study at the same point, which may have its result
-	index    int      // index of the trial; for an assessment, of the best trial
+	index    int      // index of the trial; an assessment has the index of the best trial
 	place    int      // the index in the first batch; Later after it
 	proposal Proposal
 	assess   bool

@@ -22,7 +22,7 @@ type Study struct {
 	// their ends is then the start of one more trial, which maximises the objective itself.
 	Preliminary bool
 	Stage       *Stage // the stage that starts the study; nil: it starts at once
-	Turn               // decides when jobs start; zero: in the order of the studies
+	Turn               // decides when jobs start; zero: the order of the studies decides
 	Shared             // identifies jobs with the same result as jobs of other studies
 	// Minimize means that Value is the objective with its sign changed: the least value of the
 	// objective is the best.
@@ -74,7 +74,7 @@ type Shared struct {
 
 // Turn decides when the jobs of a study start. No result depends on it.
 type Turn struct {
-	Ladder *Ladder // nil: in the order of the studies
+	Ladder *Ladder // nil: jobs start in the order of the studies
 	Rung   int
 	Cost   float64 // expected time of all jobs; between equal claims the cheaper study starts
 }

@@ -31,7 +31,7 @@ const (
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // number of texts of which one copy is kept
+	maxKnown    = 1000    // number of different texts that are kept once
 	maxFaults   = 20      // number of faults listed in full
 	maxFault    = 500     // bytes of one fault
 	maxAlso     = 4       // number of further lines listed for one fault

@@ -297,7 +297,7 @@ type weights struct {
 	factor     blas64.Triangular // Cholesky factor of B
 	value      float64           // L
 	gradient   float64           // dL/d log σ
-	iterations int               // of Newton's method at this σ
+	iterations int               // iterations of Newton's method at this σ
 	evaluated  int               // number of values of σ so far
 	warnings   []approx.Warning
 	deviation  approx.AverageDeviation

@@ -79,7 +79,7 @@ func inBits(v record.Number) table.Cell {
 func (i Importance) verdict() string {
 	switch {
 	case i.Noise == 0 && i.Bits == 0:
-		return "ignored by the model"
+		return "changes no prediction"
 	case i.Bits <= i.Noise:
 		return "not above noise"
 	}

@@ -43,9 +43,9 @@ type explainer struct {
 }
 
 // newExplainer chooses the background: cases drawn from the training cases, or from the inducing
-// inputs; of a comparator without either, the medians of the inputs. work is the number of
+// inputs; of a comparator without either, the medians of the inputs. cost is the number of
 // multiplications of a prediction.
-func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, work float64,
+func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, cost float64,
 	outcome func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)) *explainer {
 	e := &explainer{file: file, fitted: fitted, outcome: outcome, inputs: explain.Inputs(file.Columns.From())}
 	e.seen = file.Raw()
@@ -62,7 +62,7 @@ func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, work float64,
 	for i := range all {
 		all[i] = i
 	}
-	room := int(min(permittedWhy/work/predictions, mostBackground))
+	room := int(min(permittedWhy/cost/predictions, mostBackground))
 	e.background = data.PickRows(e.seen, drawn(all, max(room, leastBackground), file.Seed))
 	return e
 }
