@@ -87,7 +87,7 @@ $(CONTROLPLANE): $(addprefix cmd/gpc-tune/testdata/kubernetes/controlplane/,go.m
 QEMU ?= qemu-aarch64-static
 
 test-arm64: ## the numbers on another processor, emulated (package qemu-user-static, QEMU=program), minutes
-	GOARCH=arm64 CGO_ENABLED=0 go test -count 1 -short -timeout 1h -exec "$(QEMU)" ./internal/linalg ./approx
+	GOARCH=arm64 CGO_ENABLED=0 go test -count 1 -timeout 1h -exec "$(QEMU)" ./internal/linalg ./approx
 
 VULNCHECK ?= 1.1.4
 

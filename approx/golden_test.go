@@ -13,14 +13,15 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // TestUSPSThreesAgainstFives compares both methods with the experiment of GPML 3.7.3 (probit, squared exponential on
 // raw pixels). Figures 3.7 and 3.8 give log evidence and test errors; the values here have more digits, from
 // evaluating the same points on the same data.
 func TestUSPSThreesAgainstFives(t *testing.T) {
-	x, y := readDigits(t, "../../shared/data/usps_3v5_train.csv.gz")
-	z, label := readDigits(t, "../../shared/data/usps_3v5_test.csv.gz")
+	x, y := readDigits(t, "usps_3v5_train.csv.gz")
+	z, label := readDigits(t, "usps_3v5_test.csv.gz")
 	for _, c := range []struct {
 		name              string
 		method            approx.Approximation
@@ -76,10 +77,10 @@ func squaredExponential(x, z []float64, logLength, logAmp float64) float64 {
 }
 
 // readDigits reads inputs and labels: 3 is -1 and 5 is +1.
-func readDigits(t *testing.T, path string) (x [][]float64, y []float64) {
-	f, err := os.Open(path)
+func readDigits(t *testing.T, name string) (x [][]float64, y []float64) {
+	f, err := os.Open(needs.Data(t, name))
 	if err != nil {
-		t.Skipf("needs the USPS digits, which are not part of the project, as %s: run it where they lie beside the repository", path)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	unzipped, err := gzip.NewReader(f)

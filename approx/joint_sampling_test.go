@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 var jointSets = flag.String("joint-sets", "", "compare joint methods with sampling on these sets, or CSV files, in minutes")
@@ -210,9 +211,7 @@ func TestJointAgainstSampling(t *testing.T) {
 // also has the mean and the largest difference of the class probabilities. Nowhere do 3 standard
 // errors show that EP, corrected, is off by more than 0.1 nats per 100 cases.
 func TestJointSets(t *testing.T) {
-	if *jointSets == "" {
-		t.Skip("needs minutes: go test ./approx -run TestJointSets -v -args -joint-sets iris,wine,thyroid,glass")
-	}
+	needs.That(t, *jointSets != "", "minutes: go test ./approx -run TestJointSets -v -args -joint-sets iris,wine,thyroid,glass")
 	for set := range strings.SplitSeq(*jointSets, ",") {
 		x, y, classes := classData(t, set)
 		rng := rand.New(rand.NewPCG(1, 2))

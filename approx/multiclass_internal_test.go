@@ -144,9 +144,6 @@ func TestCategoriesRefuse(t *testing.T) {
 // TestThreadsOfSeveralClasses: fit, adjoint, predictions and leave-one-out are the same bits for any number of
 // threads.
 func TestThreadsOfSeveralClasses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs seconds for four fits of 300 cases: go test ./approx -run ThreadsOfSeveralClasses, without -short")
-	}
 	const n, classes = 300, 4
 	cov, y := softmaxOnLine(n, classes, 1, true)
 	cross, diag := mat.NewDense(n, n, full(cov[0].K.RawSymmetric()).Data), make([]float64, n)

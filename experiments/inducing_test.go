@@ -10,15 +10,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // TestInducingBesideGPBoost: FITC with Laplace's method and logit, tuned from (ln l, ln σ) = (0,
 // 0), compared with GPBoost 1.7 with 100 inducing points of its own choice: negative log evidence
 // 8844.24 at (0.258, 1.033) and test log loss 0.43472.
 func TestInducingBesideGPBoost(t *testing.T) {
-	if !exhaustive.All() {
-		t.Skip("make test-all compares the evidence and the log loss of 20 000 cases with those of GPBoost")
-	}
+	needs.That(t, exhaustive.All(), "minutes for 20 000 cases: make test-all")
 	dir := t.TempDir()
 	names, err := query.Waves(20000, 2, dir)
 	if err != nil {

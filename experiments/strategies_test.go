@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 var digits = flag.String("digits", "", "folder with usps_3v5_train.csv.gz, for what takes minutes on it")
@@ -28,9 +29,7 @@ model:
 
 // The same for the threes and fives of USPS, over the box of GPML Figure 3.7, from ten seeds.
 func TestBayesFindsTheDigitsEvidencesMaximum(t *testing.T) {
-	if *digits == "" {
-		t.Skip("needs the USPS digits and half a minute: make test-digits DIGITS=FOLDER")
-	}
+	needs.That(t, *digits != "", "the USPS digits and half a minute: make test-digits DIGITS=FOLDER")
 	folder, err := filepath.Abs(*digits)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/testing/allocated"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -28,9 +29,7 @@ func TestInducedMemoryOfNumbers(t *testing.T) {
 // TestExactMemory: an exact evaluation with its gradient holds a few n×n matrices: K, distances, a factor and the
 // adjoint. EP's adjoint reuses memory that the fit no longer needs.
 func TestExactMemory(t *testing.T) {
-	if !allocated.Pools {
-		t.Skip("the race detector has pools of memory forget: go test ./objective -run ExactMemory, without -race")
-	}
+	needs.That(t, allocated.Pools, "pools of memory that keep what is returned: go test ./objective -run ExactMemory, without -race")
 	const n = 1000
 	for _, test := range []struct {
 		method approx.Approximation

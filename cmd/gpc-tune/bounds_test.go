@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // A request beyond the limits is refused with a short message, before memory is allocated for it.
@@ -72,9 +74,8 @@ func TestBounds(t *testing.T) {
 		"zeros":        {"data: {train: /dev/zero}\n" + model, "can be read once"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := os.Stat("/dev/zero"); name == "zeros" && err != nil {
-				t.Skip("needs /dev/zero: run it on Linux or another Unix")
-			}
+			_, err := os.Stat("/dev/zero")
+			needs.That(t, name != "zeros" || err == nil, "/dev/zero: run it on Linux or another Unix")
 			path := filepath.Join(dir, "experiment.yaml")
 			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
 				t.Fatal(err)

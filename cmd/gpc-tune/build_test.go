@@ -25,15 +25,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 var writeNotice = flag.Bool("write-notice", false, "have TestNotice write NOTICE anew")
 
 // The build command in README.md gives a program that needs no loader and no shared library.
 func TestBuildIsStatic(t *testing.T) {
-	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("builds the program and reads it as Linux does: run it there, without -short")
-	}
+	needs.That(t, runtime.GOOS == "linux", "a program for Linux: run it there")
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -46,9 +45,8 @@ func TestBuildIsStatic(t *testing.T) {
 	if err != nil || !bytes.Contains(makefile, []byte("\t"+command+"\n")) {
 		t.Errorf("%v: make build does not do %q", err, command)
 	}
-	if cgo, err := exec.Command("go", "env", "CGO_ENABLED").Output(); !exhaustive.All() && (err != nil || string(cgo) != "0\n") {
-		t.Skip("compiles most packages again, without cgo: run it with CGO_ENABLED=0, or make test-all")
-	}
+	cgo, err := exec.Command("go", "env", "CGO_ENABLED").Output()
+	needs.That(t, exhaustive.All() || err == nil && string(cgo) == "0\n", "most packages compiled again, without cgo: make test-all, or CGO_ENABLED=0")
 	program := filepath.Join(t.TempDir(), "gpc-tune")
 	build := exec.Command("sh", "-c", strings.Replace(command, "-o gpc-tune", "-o '"+program+"'", 1))
 	build.Dir = "../.."

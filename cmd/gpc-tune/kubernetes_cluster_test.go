@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 var controlPlane = flag.String("controlplane", "", "the program of testdata/kubernetes/controlplane, for the tests on a Kubernetes cluster")
@@ -52,16 +53,10 @@ const kubernetesToken = "test"
 // test.
 func startKubernetes(t testing.TB, cpus ...int) *kubernetesCluster {
 	t.Helper()
-	if *controlPlane == "" {
-		t.Skip("needs a Kubernetes control plane: make test-kubernetes builds one, and runs this test with it")
-	}
-	for program, of := range map[string]string{"etcd": "etcd-server", "kubectl": "kubernetes-client", *controlPlane: ""} {
-		if _, err := exec.LookPath(program); err != nil && of == "" {
-			t.Skipf("needs the control plane, which is not there (%v): make test-kubernetes builds it", err)
-		} else if err != nil {
-			t.Skipf("needs %s, of the Debian package %s: install it", program, of)
-		}
-	}
+	_, err := exec.LookPath(*controlPlane)
+	needs.That(t, err == nil, "a Kubernetes control plane: make test-kubernetes builds one, and runs this test with it")
+	needs.Program(t, "etcd", "etcd-server")
+	needs.Program(t, "kubectl", "kubernetes-client")
 	// Pods run as another user, who must be able to read the program and the run: not below
 	// t.TempDir, which only its owner can read.
 	folder, err := os.MkdirTemp("", "kubernetes")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -51,9 +52,7 @@ func TestCommandsAreDescribed(t *testing.T) {
 
 // groff accepts every page without a warning.
 func TestManualPages(t *testing.T) {
-	if _, err := exec.LookPath("groff"); err != nil {
-		t.Skip("needs groff, of the Debian package groff: install it and run it there")
-	}
+	needs.Program(t, "groff", "groff")
 	dir := t.TempDir()
 	if got := run(context.Background(), nil, []string{"man", "-o", dir}, nil, io.Discard, io.Discard); got != exitDone {
 		t.Fatal("exit code", got)

@@ -34,9 +34,6 @@ func TestStartedBy(t *testing.T) {
 // Who runs the program with go run gets commands that can be copied: at the end of init, and after a
 // run the one that keeps the best.
 func TestCommandsAfterGoRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links the program: run it without -short")
-	}
 	file := filepath.Join(t.TempDir(), "study.yaml")
 	goRun := func(args ...string) string {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // array is an experiment of some seconds: rows of a grid under Laplace's method.
@@ -40,13 +41,9 @@ type cluster struct {
 func startSlurm(t testing.TB, tasks int) *cluster {
 	t.Helper()
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sinfo"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("needs %s, of the Debian packages slurm-wlm and munge: install them and run it there as root", program)
-		}
+		needs.Program(t, program, "slurm-wlm and munge, and run it as root")
 	}
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to start a Slurm of its own: run it as root, as in a container with slurm-wlm and munge")
-	}
+	needs.That(t, os.Geteuid() == 0, "root, to start a Slurm of its own: run it as root, as in a container with slurm-wlm and munge")
 	folder, err := os.MkdirTemp("", "slurm") // a short name, because it is part of a socket's name
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // children lists the running child processes of a process.
@@ -45,9 +46,8 @@ func children(t testing.TB, pid int) (pids []int) {
 // of an undivided run, loses no job, and records no job twice with different results. No worker has
 // time for its block before all kills.
 func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
-	if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())); err != nil {
-		t.Skip("needs the list of a process's children in /proc: run it on Linux")
-	}
+	_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
+	needs.That(t, err == nil, "the list of a process's children in /proc: run it on Linux")
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
 	const blocks = 6

@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // ordinary is a table of a common kind.
@@ -378,9 +379,7 @@ func losses(t *testing.T, folder string) (all []float64) {
 // loss is logged together with the log losses of scikit-learn. It takes half an hour:
 // GPC_TUNE_PEERS names a Python with scikit-learn, and GPC_TUNE_TABLE one table.
 func TestTablesBesideScikitLearn(t *testing.T) {
-	if os.Getenv("GPC_TUNE_PEERS") == "" {
-		t.Skip("needs a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
-	}
+	needs.That(t, os.Getenv("GPC_TUNE_PEERS") != "", "a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
 	for _, o := range tables {
 		if only := os.Getenv("GPC_TUNE_TABLE"); only != "" && only != o.name {
 			continue

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective"
 )
 
@@ -106,10 +107,9 @@ func TestLoadAsksForMemory(t *testing.T) {
 // is trained.
 func TestLimitOfTheProcess(t *testing.T) {
 	if os.Getenv("LIMITED") == "" {
-		shell, err := exec.LookPath("bash")
-		if _, linux := os.Stat("/proc/self/limits"); err != nil || linux != nil {
-			t.Skip("needs the memory limits of Linux, set by a shell: run it on Linux")
-		}
+		shell := needs.Program(t, "bash", "bash")
+		_, err := os.Stat("/proc/self/limits")
+		needs.That(t, err == nil, "the memory limits of Linux: run it there")
 		c := exec.Command(shell, "-c", `ulimit -v 2400000 && exec "$0" -test.run=TestLimitOfTheProcess`, os.Args[0])
 		c.Env = append(os.Environ(), "LIMITED=1")
 		if out, err := c.CombinedOutput(); err != nil {

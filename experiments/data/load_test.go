@@ -18,6 +18,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
 
@@ -494,7 +495,7 @@ func TestDescribe(t *testing.T) {
 }
 
 func TestUSPS(t *testing.T) {
-	d, err := Load(Spec{Train: shared(t, "usps_3v5_train.csv.gz"), Test: shared(t, "usps_3v5_test.csv.gz")}, ".", 1)
+	d, err := Load(Spec{Train: needs.Data(t, "usps_3v5_train.csv.gz"), Test: needs.Data(t, "usps_3v5_test.csv.gz")}, ".", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,7 +503,7 @@ func TestUSPS(t *testing.T) {
 		t.Errorf("%d × %d, classes %v, counts %v and %v", n, columns, d.Classes, d.Counts(), d.Test.Counts())
 	}
 	// The threes and fives of the ten-digit file are the same cases.
-	all, err := Load(Spec{Train: shared(t, "usps_resampled_train.csv.gz"), Classes: []cells.Name{"3", "5"}}, ".", 1)
+	all, err := Load(Spec{Train: needs.Data(t, "usps_resampled_train.csv.gz"), Classes: []cells.Name{"3", "5"}}, ".", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -520,7 +521,7 @@ func BenchmarkLoadCrabs(b *testing.B) {
 }
 
 func BenchmarkLoadUSPS3v5(b *testing.B) {
-	s := Spec{Train: shared(b, "usps_3v5_train.csv.gz")}
+	s := Spec{Train: needs.Data(b, "usps_3v5_train.csv.gz")}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Load(s, ".", 1); err != nil {

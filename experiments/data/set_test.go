@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -12,18 +11,8 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
-
-// shared returns the path of a file among the data sets that are not bundled, and skips the test
-// without it.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "data", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("needs %s, which is not part of the project: run it where the folder of these data lies beside the repository", name)
-	}
-	return path
-}
 
 func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
 	for _, s := range sets.Table {
@@ -60,7 +49,7 @@ func TestBundledSetsHaveTheStatedCounts(t *testing.T) {
 
 // The published counts come from the table in the collection's README.
 func TestBundledSetsAgreeWithThePublishedCounts(t *testing.T) {
-	page, err := os.ReadFile(shared(t, "README.md"))
+	page, err := os.ReadFile(needs.Data(t, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +93,7 @@ func TestBundledFilesAreTheOriginals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := os.ReadFile(shared(t, file))
+			want, err := os.ReadFile(needs.Data(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // digitsOf makes n random cases in the form of the digits.
@@ -99,17 +101,17 @@ func TestUSPSFilesByTheirDefinition(t *testing.T) {
 // The public files, in either form, give the files that others rebuilt, byte for byte, in the
 // recorded order.
 func TestRepartitionUSPS(t *testing.T) {
-	train, test := shared(t, "usps_train.csv.gz"), shared(t, "usps_test.csv.gz")
+	train, test := needs.Data(t, "usps_train.csv.gz"), needs.Data(t, "usps_test.csv.gz")
 	files, err := RepartitionUSPS(train, test)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if got, want := string(f.Text), unzipped(t, shared(t, f.Name+".gz")); got != want {
+		if got, want := string(f.Text), unzipped(t, needs.Data(t, f.Name+".gz")); got != want {
 			t.Errorf("%s differs", f.Name)
 		}
 	}
-	index, err := os.ReadFile(shared(t, "usps_resampled_index.csv"))
+	index, err := os.ReadFile(needs.Data(t, "usps_resampled_index.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

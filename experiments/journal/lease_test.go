@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // process is the identity of this process with another place, number or start.
@@ -29,9 +30,7 @@ const none = "2147483646"
 // container with the same name. Its number may be the number of another process here, of this one,
 // or of none.
 func TestLeaseOfAnotherMachine(t *testing.T) {
-	if machine.Process() == "" {
-		t.Skip("this system does not say which process this is")
-	}
+	needs.That(t, machine.Process() != "", "a system that says which process this is: run it on Linux")
 	self := strconv.Itoa(os.Getpid())
 	for name, process := range map[string]string{"elsewhere-7-0": process(0, "elsewhere"), "old-7-0": "",
 		hostname() + "-" + none + "-0":        strings.Replace(process(0, "elsewhere"), " "+self+" ", " "+none+" ", 1),
@@ -91,9 +90,7 @@ func leaseOfAnother(t *testing.T, holder, process string) {
 // The lease of a process of this machine ends at once if the process does not exist, and its files
 // are removed at the end. The same holds if another process has its number now.
 func TestLeaseOfADeadProcess(t *testing.T) {
-	if machine.Process() == "" {
-		t.Skip("this system does not say which process this is")
-	}
+	needs.That(t, machine.Process() != "", "a system that says which process this is: run it on Linux")
 	ended := []string{process(1, none)}
 	if runtime.GOOS == "linux" {
 		ended = append(ended, process(2, "1"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -313,9 +314,7 @@ func TestDetach(t *testing.T) {
 // A second of computing time is synced to the disk, and less waits. What cannot be synced, as the
 // null device, is an error then, or at the end.
 func TestSyncedTime(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs a device that cannot be synced: run it on Linux")
-	}
+	needs.That(t, runtime.GOOS == "linux", "a device that cannot be synced: run it on Linux")
 	started := func(name string) *Journal {
 		t.Helper()
 		j := ofPlan(t, t.TempDir(), Options{})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -147,9 +148,7 @@ func (f writerFunc) Write(line []byte) (int, error) {
 
 // The first and the second signal are passed on to all workers, and no block starts after them.
 func TestLocalPassesSignalsOn(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("needs SIGTERM, which Windows does not have: run it on another system")
-	}
+	needs.That(t, runtime.GOOS != "windows", "SIGTERM, which Windows does not have: run it on another system")
 	const parallel = 3
 	for n := 1; n <= 2; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

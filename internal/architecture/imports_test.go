@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"internal/testing/allocated":       {},
 	"internal/testing/exhaustive":      {},
 	"internal/testing/golden":          {},
+	"internal/testing/needs":           {},
 	"internal/terminal":                {},
 	"internal/testing/browser":         {},
 	"internal/machine":                 {},

@@ -8,21 +8,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // A process has ended if its number is one here and no process has it, or one that started at
 // another time. Nothing is known about processes elsewhere.
 func TestEnded(t *testing.T) {
 	self := strings.Fields(Process())
-	if len(self) != 3 {
-		t.Skip("this system does not say which process this is")
-	}
+	needs.That(t, len(self) == 3, "a system that says which process this is: run it on Linux")
 	if self[1] != strconv.Itoa(os.Getpid()) || Ended(Process()) {
 		t.Errorf("%s, ended: %t", Process(), Ended(Process()))
 	}
 	child := exec.Command("sleep", "100")
 	if err := child.Start(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	identity := func(where string, pid int, start string) string { return fmt.Sprintf("%s %d %s", where, pid, start) }
 	pid := child.Process.Pid

@@ -20,6 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/testing/allocated"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -320,10 +321,9 @@ func TestBaseRate(t *testing.T) {
 
 // digits reads the threes and fives of GPML 3.7.3.
 func digits(t *testing.T, part string) objective.Data {
-	path := "../../../shared/data/usps_3v5_" + part + ".csv.gz"
-	file, err := os.Open(path)
+	file, err := os.Open(needs.Data(t, "usps_3v5_"+part+".csv.gz"))
 	if err != nil {
-		t.Skipf("needs the USPS digits, which are not part of the project, as %s: run it where they lie beside the repository", path)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	unzipped, err := gzip.NewReader(file)

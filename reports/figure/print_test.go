@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 // Lengths and their values in points, computed by hand.
@@ -111,9 +113,7 @@ func TestPDF(t *testing.T) {
 // A PDF reader finds exactly the texts of the SVG, every character, and only embedded fonts.
 func TestPDFAsRead(t *testing.T) {
 	for _, tool := range []string{"pdftotext", "pdffonts"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("needs %s, of the Debian package poppler-utils: install it and run it there", tool)
-		}
+		needs.Program(t, tool, "poppler-utils")
 	}
 	f := examples()[1]
 	f.Title, f.Notes = "Δ−½ log₁₀ σ², λ ≤ 3: Çsató & Fokoué", []string{"π, 漢"}

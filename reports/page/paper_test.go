@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -52,10 +53,7 @@ func TestPaper(t *testing.T) {
 		}
 	}
 
-	program, err := exec.LookPath("pdflatex")
-	if err != nil {
-		t.Skip("needs pdflatex, with booktabs, longtable and siunitx, to compile report.tex: install them and run it there")
-	}
+	program := needs.Program(t, "pdflatex", "texlive-latex-recommended and texlive-science")
 	folder := t.TempDir()
 	m, lines := reporttest.Rivals()
 	text := "\\documentclass[a4paper]{article}\\usepackage{booktabs,longtable,siunitx}\\begin{document}\n" +

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
 const python = "../../clients/python"
@@ -53,12 +55,8 @@ func TestWheels(t *testing.T) {
 // An environment with the wheel and numpy alone, without a network, fits and predicts.
 func TestWheelInAFreshEnvironment(t *testing.T) {
 	const system = "/usr/bin/python3"
-	if exec.Command(system, "-c", "import numpy, pip, venv").Run() != nil {
-		t.Skip("needs python3-numpy, -pip and -venv in " + system + ": install them and run it there")
-	}
-	if testing.Short() {
-		t.Skip("links the program: run it without -short")
-	}
+	needs.That(t, exec.Command(system, "-c", "import numpy, pip, venv").Run() == nil,
+		"%s with numpy, pip and venv: install the Debian packages python3-numpy, python3-pip and python3-venv", system)
 	dir := t.TempDir()
 	command := func(name string, args ...string) string {
 		t.Helper()
