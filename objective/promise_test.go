@@ -93,7 +93,7 @@ func TestGradientsArePromisedAndDelivered(t *testing.T) {
 		likelihoods[e.Name] = l
 	}
 	methods := map[string]approx.Approximation{
-		"ep keep": approx.EP{NegativeSites: approx.KeepNegative}, "ep refuse": approx.EP{NegativeSites: approx.RefuseNegative}, "ep posterior": approx.EP{Evidence: approx.PosteriorForm},
+		"ep keep": approx.EP{NegativeSites: approx.KeepNegative}, "ep posterior": approx.EP{Evidence: approx.PosteriorForm},
 		"ep quadrature": approx.EP{Quadrature: approx.Quadrature{Order: 10}}, "pl posterior": approx.PL{Evidence: approx.PosteriorForm}, "pl quadrature": approx.PL{Quadrature: approx.Quadrature{Order: 10}},
 		"ep accept": approx.EP{Iteration: approx.Iteration{Unconverged: approx.AcceptUnconverged}}, "online twice": approx.Online{Sweeps: 2}, "ep parallel": approx.EP{Iteration: approx.Iteration{Schedule: approx.Parallel}},
 	}

@@ -197,8 +197,8 @@ var Sections = []Section{
 		{"unconverged", "treatment of a fit that has not converged: error; accept, use it with a " +
 			"warning; trust, use it even where updates diverge", "error", "pl: {unconverged: trust}"},
 		{"alpha", "power of power EP, from 0.001, nearly variational, to 1, EP", "1", "ep: {alpha: 0.5}"},
-		{"negative_sites", "treatment of a site with negative precision: floor or error",
-			"floor", "ep: {negative_sites: error}"},
+		{"negative_sites", "treatment of a site with negative precision: floor or keep",
+			"floor", "ep: {negative_sites: keep}"},
 		{"evidence", "formula of the log evidence: cavity or posterior", "cavity", "ep: {evidence: posterior}"},
 		{"quadrature", "computes averages by Gauss-Hermite quadrature, as some papers do, instead of " +
 			"exactly", "exact", "ep: {quadrature: {order: 10}}"},
