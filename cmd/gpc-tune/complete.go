@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -42,7 +42,7 @@ var values = map[string]cobra.CompletionFunc{
 }
 
 // choices matches alternatives in a help text.
-var choices = regexp.MustCompile(`\w+( \| \w+)+`)
+var choices = pattern.Of(`\w+( \| \w+)+`)
 
 // completed adds completions of arguments and flags to c and its subcommands, unless they have
 // their own.
@@ -54,7 +54,7 @@ func completed(c *cobra.Command) {
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		by := values[f.Name]
-		if listed := choices.FindString(f.Usage); by == nil && listed != "" {
+		if listed := choices().FindString(f.Usage); by == nil && listed != "" {
 			by = fixed(strings.Split(listed, " | ")...)
 		}
 		if _, has := c.GetFlagCompletionFunc(f.Name); by != nil && !has && f.Value.Type() != "bool" {

@@ -20,6 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
@@ -38,12 +39,12 @@ func main() {
 
 // byGoRun matches the path of a program that go run has made: in a folder for this one call, or in
 // the cache of builds.
-var byGoRun = regexp.MustCompile(`/(go-build\d+/b\d+/exe|[0-9a-f]{64}-d)/[^/]+$`)
+var byGoRun = pattern.Of(`/(go-build\d+/b\d+/exe|[0-9a-f]{64}-d)/[^/]+$`)
 
 // startedBy returns the beginning of the command line of a program with this path: go run with the
 // folder of this package or its import path, or else the name gpc-tune.
 func startedBy(path string) string {
-	if !byGoRun.MatchString(filepath.ToSlash(path)) {
+	if !byGoRun().MatchString(filepath.ToSlash(path)) {
 		return "gpc-tune"
 	}
 	const folder = "./cmd/gpc-tune"

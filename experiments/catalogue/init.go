@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -15,10 +14,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // notInNames matches characters that the name of a run must not contain.
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notInNames = pattern.Of(`[^A-Za-z0-9._-]+`)
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes the kind of each column. label is the
@@ -34,7 +34,7 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 	w := &starter{path: path}
 	w.line("# An experiment: gpc-tune validate checks it, gpc-tune plan shows what it would run, gpc-tune run runs it.")
 	w.line("version: 1")
-	w.line("name: %s", scalar(cmp.Or(strings.Trim(notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(path),
+	w.line("name: %s", scalar(cmp.Or(strings.Trim(notInNames().ReplaceAllString(strings.TrimSuffix(filepath.Base(path),
 		filepath.Ext(path)), "-"), ".-_"), "experiment")))
 	w.line("seed: 1")
 	w.line("")

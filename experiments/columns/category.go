@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // mostCategories is the largest number of different texts that are taken as categories.
@@ -70,7 +70,7 @@ func answered(words []string) bool {
 	return slices.ContainsFunc(answers, func(a []string) bool { return slices.Equal(a, lower) })
 }
 
-var codeName = regexp.MustCompile(`(?i)(^|[_ .-])(code|type|kind|category|cat|class|region|zone|zip|zipcode|` +
+var codeName = pattern.Of(`(?i)(^|[_ .-])(code|type|kind|category|cat|class|region|zone|zip|zipcode|` +
 	`zip_code|plz|postcode|postal_code|district|sector|segment|cluster|branch|department|dept|site|centre|center|` +
 	`station|ward|country|state|colou?r|sex|gender|race|ethnicity|religion|occupation|job|status|method|mode|brand|` +
 	`channel|group|arm|batch|lot|machine|operator|lab|hospital|clinic|shop|store|product|plan|tariff)` +
@@ -83,7 +83,7 @@ const mostCodes = 50
 var code = Kind{Name: "category", Use: Input, category: true, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
 	if !p.isWhole() || n < 3 || n > mostCodes || p.there < 2*n || p.there < leastRows ||
-		!codeName.MatchString(p.name) && (!idName.MatchString(p.name) || countName.MatchString(p.name)) {
+		!codeName().MatchString(p.name) && (!idName().MatchString(p.name) || countName().MatchString(p.name)) {
 		return "", false
 	}
 	return fmt.Sprintf("%d categories, by its name, although they are numbers: %s", n, p.some()), true
@@ -237,20 +237,20 @@ func place(scale []string, text string) float64 {
 
 var (
 	amount = `[$€£]? ?(\d[\d.,]*) ?(k|m)?`
-	ranged = regexp.MustCompile(`(?i)^` + amount + ` ?(?:-|–|to|bis|à|a) ?` + amount + ` ?([a-z%€$]*)$`)
-	below  = regexp.MustCompile(`(?i)^(?:<|<=|≤|under|below|less than|up to|unter|bis|moins de|menos de) ?` + amount +
+	ranged = pattern.Of(`(?i)^` + amount + ` ?(?:-|–|to|bis|à|a) ?` + amount + ` ?([a-z%€$]*)$`)
+	below  = pattern.Of(`(?i)^(?:<|<=|≤|under|below|less than|up to|unter|bis|moins de|menos de) ?` + amount +
 		` ?([a-z%€$]*)$`)
-	above = regexp.MustCompile(`(?i)^(?:(?:>|>=|≥|over|above|more than|über|ab|plus de|más de) ?` + amount +
+	above = pattern.Of(`(?i)^(?:(?:>|>=|≥|over|above|more than|über|ab|plus de|más de) ?` + amount +
 		` ?([a-z%€$]*)|` + amount + ` ?(?:\+|and over|and above|or more|or older|and older|und mehr|et plus|y más))$`)
-	thousands = regexp.MustCompile(`^[1-9]\d{0,2}([.,]\d{3})+$`)
-	alone     = regexp.MustCompile(`^` + amount + `$`)
-	heading   = regexp.MustCompile(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
+	thousands = pattern.Of(`^[1-9]\d{0,2}([.,]\d{3})+$`)
+	alone     = pattern.Of(`^` + amount + `$`)
+	heading   = pattern.Of(`^\(?(\d{1,2}) ?(?:[.:)=]| - | – )`)
 )
 
 // band returns the lower end of a band of numbers such as 18-24, <18, 65+ or 3; NaN for other
 // texts.
 func band(text string) float64 {
-	if m := ranged.FindStringSubmatch(text); m != nil {
+	if m := ranged().FindStringSubmatch(text); m != nil {
 		to := amountOf(m[3], m[4])
 		for _, unit := range []string{cmp.Or(m[2], m[4]), m[2]} { // 1-5k is 1k-5k, and 500-5k is not 500k-5k
 			if from := amountOf(m[1], unit); from < to {
@@ -259,14 +259,14 @@ func band(text string) float64 {
 		}
 		return math.NaN()
 	}
-	if m := below.FindStringSubmatch(text); m != nil {
+	if m := below().FindStringSubmatch(text); m != nil {
 		return math.Inf(-1)
 	}
-	if m := above.FindStringSubmatch(text); m != nil {
+	if m := above().FindStringSubmatch(text); m != nil {
 		// above every band with the same begin
 		return math.Nextafter(amountOf(m[1]+m[4], m[2]+m[5]), math.Inf(1))
 	}
-	if m := alone.FindStringSubmatch(text); m != nil {
+	if m := alone().FindStringSubmatch(text); m != nil {
 		return amountOf(m[1], m[2])
 	}
 	return math.NaN()
@@ -275,7 +275,7 @@ func band(text string) float64 {
 // amountOf returns the number of a band with its unit of k or m. A point or comma before groups of
 // three digits separates thousands, as in 1.000 and 1,000. Any other one is the decimal separator.
 func amountOf(text, unit string) float64 {
-	if thousands.MatchString(text) {
+	if thousands().MatchString(text) {
 		text = strings.NewReplacer(",", "", ".", "").Replace(text)
 	}
 	v, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
@@ -287,7 +287,7 @@ func amountOf(text, unit string) float64 {
 
 // numbered returns the number before a text, as in "2 - rarely", or NaN.
 func numbered(text string) float64 {
-	m := heading.FindStringSubmatch(text)
+	m := heading().FindStringSubmatch(text)
 	if m == nil {
 		return math.NaN()
 	}

@@ -6,12 +6,12 @@ package columns
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // asked is the reason given for a label that the user named.
@@ -153,12 +153,12 @@ type Kind struct {
 const leastRows = 20
 
 // idName matches names of columns that identify something: id, patient_id, PatientID, case-no.
-var idName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
+var idName = pattern.Of(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|number|row|rownames|unnamed: 0)$|` +
 	`^(case|record)$|[_ .-](id|uuid|guid|key|nr|no|index|idx)$|` +
 	`^(id|case|record|row|sample|serial)[_ .-]?(id|nr|no|num|number|key)$|(?-i:[a-z](Id|ID|Nr|No|Key)$)`)
 
 // countName matches names that identifiers and counts have.
-var countName = regexp.MustCompile(`(?i)^(no|nr|number|key|index)$`)
+var countName = pattern.Of(`(?i)^(no|nr|number|key|index)$`)
 
 // Candidate is a column that may be the label, with the evidence for it.
 type Candidate struct {

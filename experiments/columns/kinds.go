@@ -2,8 +2,9 @@ package columns
 
 import (
 	"fmt"
-	"regexp"
 	"unicode"
+
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // kinds are tried in this order; the last one takes every column.
@@ -44,8 +45,8 @@ var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string,
 		return "", false
 	case p.isNumber():
 		return "whole numbers that never repeat, named like an identifier",
-			p.isWhole() && idName.MatchString(p.name)
-	case p.dated() != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName.MatchString(p.name):
+			p.isWhole() && idName().MatchString(p.name)
+	case p.dated() != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName().MatchString(p.name):
 		return "", false
 	}
 	sentences := p.bytes > longest*p.there || p.bytes > shortest*p.there && 2*p.blanks > p.there
@@ -57,14 +58,14 @@ var rowNumber = Kind{Name: "row number", Use: ID, is: func(p *profile) (string, 
 	t := p.tally()
 	counts := p.isWhole() && p.missing == 0 && p.tokened() == 0 && p.unique() && (t.min == 0 || t.min == 1) &&
 		t.max-t.min == float64(p.there-1)
-	if !counts || p.there < leastRows && !idName.MatchString(p.name) {
+	if !counts || p.there < leastRows && !idName().MatchString(p.name) {
 		return "", false
 	}
 	return fmt.Sprintf("the numbers %g to %g, each once", t.min, t.max), true
 }}
 
 // groupName matches names of columns that identify the person or thing of several rows.
-var groupName = regexp.MustCompile(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
+var groupName = pattern.Of(`(?i)^(patients?|subjects?|subj|participants?|persons?|households?|famil(y|ies)|` +
 	`customers?|clients?|users?|animals?|sessions?|individuals?|respondents?|pupils?|students?|probands?|volunteers?|` +
 	`donors?|strat(um|a)|litters?|cages?|nests?|herds?|twins?|dyads?|couples?|villages?|speakers?|accounts?|devices?|` +
 	`probanden?|teilnehmer|haushalte?|kunden?|sch(ü|ue)ler|sujets?|foyers?|m(é|e)nages?|pacientes?|sujetos?|` +
@@ -79,7 +80,7 @@ const leastGroups, leastNamedGroups, mostOfGroup = 10, 5, 50
 // or by many values with several rows each.
 var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
-	named := groupName.MatchString(p.name) || idName.MatchString(p.name) && !countName.MatchString(p.name)
+	named := groupName().MatchString(p.name) || idName().MatchString(p.name) && !countName().MatchString(p.name)
 	switch {
 	case p.missing > 0 || p.dated() != nil || p.isNumber() && !p.isWhole():
 		return "", false
@@ -89,7 +90,7 @@ var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) 
 	case n < leastNamedGroups || p.there > mostOfGroup*n:
 		return "", false
 	case named && p.there >= n+n/5:
-	case n < leastGroups || p.isNumber() || p.alone() || codeName.MatchString(p.name) || !p.coded() && !p.together():
+	case n < leastGroups || p.isNumber() || p.alone() || codeName().MatchString(p.name) || !p.coded() && !p.together():
 		return "", false
 	}
 	return fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,

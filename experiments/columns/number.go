@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // number holds numbers.
@@ -47,14 +47,14 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	return found, true
 }}
 
-var weightName = regexp.MustCompile(`(?i)^(fnlwgt|pweight|fweight|weights|w|wt|` +
+var weightName = pattern.Of(`(?i)^(fnlwgt|pweight|fweight|weights|w|wt|` +
 	`(sample|case|survey|freq|frequency|sampling|observation|obs|population|design)[_ .-]?(weight|wt|wgt)s?)$`)
 
 // weight is a column of weights of cases, which are no input.
 var weight = Kind{Name: "weight", Use: Left, is: func(p *profile) (string, bool) {
 	return "weights of cases, by its name: no input; if each case counts as that many, name it under weights " +
 			"instead",
-		p.isNumber() && p.tally().min >= 0 && weightName.MatchString(p.name)
+		p.isNumber() && p.tally().min >= 0 && weightName().MatchString(p.name)
 }}
 
 // mostSizes is the largest number of different texts of an unknown unit that are categories.
@@ -126,7 +126,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 	}
 	limits := p.limits["<"] + p.limits[">"]
 	if t.n == 0 || t.n != p.texts || p.texts+p.tally().n+p.tokened() != p.there || len(p.units) > mostTold ||
-		p.dated() != nil || idName.MatchString(p.name) {
+		p.dated() != nil || idName().MatchString(p.name) {
 		return "", nil, false
 	}
 	if len(known) == 0 {
@@ -153,7 +153,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 
 // lastName matches names of durations; in a column without such a name, 1:30:00 is a time of the
 // day.
-var lastName = regexp.MustCompile(`(?i)duration|dauer|durée|duree|duraci|elapsed|laufzeit|runtime|run_time|uptime|` +
+var lastName = pattern.Of(`(?i)duration|dauer|durée|duree|duraci|elapsed|laufzeit|runtime|run_time|uptime|` +
 	`downtime|tenure|(^|[_ .-])(wait|waited|waiting|lap|pace|split|age|stay|time_(spent|taken|to|in|on))([_ .-]|$)`)
 
 // duration holds lengths of time: 2h 15m, 3 days, P3DT4H, and 1:30:00 where the name says so or a
@@ -163,7 +163,7 @@ var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, 
 	numbers := p.tally()
 	none := numbers.n == 0 || numbers.min == 0 && numbers.max == 0
 	if l.n == 0 || !none || (p.texts-l.n)*leastNumbers > p.there || p.texts+numbers.n+p.tokened() != p.there ||
-		!l.named && !l.beyond && !(l.clocks[2]+l.clocks[3] == l.n && lastName.MatchString(p.name)) {
+		!l.named && !l.beyond && !(l.clocks[2]+l.clocks[3] == l.n && lastName().MatchString(p.name)) {
 		return "", false
 	}
 	for text := range l.odd { // a unit that is one of time in small letters is another unit

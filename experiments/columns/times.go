@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // dated describes the values of a column if they are read as dates or times of one form.
@@ -29,8 +29,8 @@ type dated struct {
 }
 
 // american matches dates in notations that mostly have the month first: 12/31/2024, Dec 31, 2024.
-var american, yearly = regexp.MustCompile(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
-	regexp.MustCompile(`^\d{4}`)
+var american, yearly = pattern.Of(`^\d{1,2}/\d|^[A-Za-z]{3,9}\.? \d{1,2},? \d{4}`),
+	pattern.Of(`^\d{4}`)
 
 const mostTold = 6 // largest number of zones, units or currencies that a message lists
 
@@ -62,9 +62,9 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 	if d.n == 0 {
 		d.first, d.last = at, at
 		d.usual = cells.DMY
-		if american.MatchString(text) {
+		if american().MatchString(text) {
 			d.usual = cells.MDY
-		} else if yearly.MatchString(text) {
+		} else if yearly().MatchString(text) {
 			d.usual = cells.YMD
 		}
 	}
@@ -93,7 +93,7 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 }
 
 // bornName matches names of dates of birth, whose month and weekday hardly matter.
-var bornName = regexp.MustCompile(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
+var bornName = pattern.Of(`(?i)(^|[_ .-])(birth|born|dob|geburt|geboren|naissance|nacimiento)`)
 
 // proposed returns the parts of dates that vary. If many dates only rise from row to row, it leaves
 // out the parts that do not repeat: they would only number the rows.
@@ -101,7 +101,7 @@ func (d *dated) proposed(name string, many bool) (parts, leftOut []cells.Part) {
 	for _, c := range cycles {
 		switch varies := d.parts[c.part][0] < d.parts[c.part][1]; {
 		case c.part == "hour" && 2*d.timed < d.n: // most would have none
-		case !varies || d.form == cells.Clock && c.part != "hour", c.part != "year" && bornName.MatchString(name):
+		case !varies || d.form == cells.Clock && c.part != "hour", c.part != "year" && bornName().MatchString(name):
 		case !d.falls && many && d.last.Sub(d.first).Hours() < 2*24*c.days:
 			leftOut = append(leftOut, c.part)
 		default:

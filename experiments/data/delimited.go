@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // delimiters in order of preference, with their names. A blank stands for any sequence of blanks.
@@ -36,7 +36,7 @@ func (want *request) delimiter(text string) (char rune, name string) {
 			break
 		}
 		if want.decimal != "" && want.delimited != "" && want.delimited != "," {
-			line = withCommas.ReplaceAllString(line, "0")
+			line = withCommas().ReplaceAllString(line, "0")
 		}
 		for k, d := range delimiters {
 			if outsideQuotes(line, byte(d.char)) > 0 {
@@ -52,7 +52,7 @@ func (want *request) delimiter(text string) (char rune, name string) {
 }
 
 // withCommas matches digits with commas between them.
-var withCommas = regexp.MustCompile(`[0-9](?:,[0-9]+)+`)
+var withCommas = pattern.Of(`[0-9](?:,[0-9]+)+`)
 
 // outsideQuotes counts a byte outside quotes.
 func outsideQuotes(line string, c byte) (n int) {

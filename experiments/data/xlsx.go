@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // workbook is an xlsx file: a zip archive of XML documents.
@@ -273,11 +273,11 @@ func (r richText) String() string {
 
 // escapes are characters that XML cannot hold, by their numbers in UTF-16: _x000D_ is a carriage
 // return, and _x005F_ the underscore of a text that looks like an escape (ECMA-376, ST_Xstring).
-var escapes = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
+var escapes = pattern.Of(`(?:_x[0-9A-Fa-f]{4}_)+`)
 
 // plain replaces the escapes of a text, except escapes of invalid characters.
 func plain(text string) string {
-	return escapes.ReplaceAllStringFunc(text, func(run string) string {
+	return escapes().ReplaceAllStringFunc(text, func(run string) string {
 		var units []uint16
 		for at := 0; at < len(run); at += len("_x000D_") {
 			unit, _ := strconv.ParseUint(run[at+2:at+6], 16, 16) // escapes has matched it

@@ -2,24 +2,24 @@ package spec
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // placeholder matches {NAME}, which stands for the value of a hyperparameter, and {{NAME}}, which
 // stands for the text {NAME}.
-var placeholder = regexp.MustCompile(`\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}|\{([A-Za-z][A-Za-z0-9_.]*)\}`)
+var placeholder = pattern.Of(`\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}|\{([A-Za-z][A-Za-z0-9_.]*)\}`)
 
 // nearly matches texts that look like a placeholder and are none, such as { rate } and {rate:.3f}.
-var nearly = regexp.MustCompile(`\{\s*([A-Za-z][A-Za-z0-9_.]*)\s*([:!][^{}]*)?\}`)
+var nearly = pattern.Of(`\{\s*([A-Za-z][A-Za-z0-9_.]*)\s*([:!][^{}]*)?\}`)
 
 // fill replaces the placeholders of an argument by the texts of the values.
 func fill(arg string, text func(name string) string) string {
-	return placeholder.ReplaceAllStringFunc(arg, func(found string) string {
+	return placeholder().ReplaceAllStringFunc(arg, func(found string) string {
 		if name, literal := strings.CutPrefix(found, "{{"); literal {
 			return "{" + strings.TrimSuffix(name, "}")
 		}
@@ -37,7 +37,7 @@ func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 		if n.Kind != strictyaml.ScalarNode {
 			continue
 		}
-		whole := placeholder.FindAllStringSubmatchIndex(n.Value, -1)
+		whole := placeholder().FindAllStringSubmatchIndex(n.Value, -1)
 		for _, at := range whole {
 			if at[4] < 0 || at[0] > 0 && n.Value[at[0]-1] == '$' {
 				continue
@@ -47,7 +47,7 @@ func (d *decoder) checkPlaceholders(command *strictyaml.Node, names []string) {
 					registry.Suggest(name, names), name)
 			}
 		}
-		for _, at := range nearly.FindAllStringSubmatchIndex(n.Value, -1) {
+		for _, at := range nearly().FindAllStringSubmatchIndex(n.Value, -1) {
 			name := n.Value[at[2]:at[3]]
 			exact := slices.ContainsFunc(whole, func(w []int) bool { return w[0] <= at[0] && at[1] <= w[1] })
 			if !exact && slices.Contains(names, name) {

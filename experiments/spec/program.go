@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -38,7 +38,7 @@ var programSections = []string{"version", "name", "seed", "program", "tune", "re
 var inputs = []string{"arguments", "json"}
 
 // parameterName matches names of hyperparameters of programs.
-var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$`)
+var parameterName = pattern.Of(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$`)
 
 // program reads the program section, and how its hyperparameters are searched.
 func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
@@ -74,7 +74,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	var names []string // names of all hyperparameters, also wrong ones
 	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
 		names = append(names, key.Value)
-		if !parameterName.MatchString(key.Value) {
+		if !parameterName().MatchString(key.Value) {
 			d.At(key, "%q names no hyperparameter; take letters, digits and '_', beginning with a letter", key.Value)
 		}
 		for _, other := range names[:len(names)-1] {
@@ -125,7 +125,7 @@ func (d *decoder) minimize(n *strictyaml.Node, p *Program) {
 		return
 	}
 	for i, name := range names {
-		if !parameterName.MatchString(name) || slices.Contains(names[:i], name) {
+		if !parameterName().MatchString(name) || slices.Contains(names[:i], name) {
 			d.At(n, "%q names no value that is minimised; take letters, digits and '_', each name once", name)
 		}
 	}
@@ -155,7 +155,7 @@ func (d *decoder) require(n *strictyaml.Node, p *Program) {
 		if of.AtMost == nil && of.AtLeast == nil {
 			d.At(value, "%s: write a bound, as in {at_most: 1}", key.Value)
 		}
-		if !parameterName.MatchString(key.Value) {
+		if !parameterName().MatchString(key.Value) {
 			d.At(key, "%q names no value; take letters, digits and '_', beginning with a letter", key.Value)
 		}
 		p.Bounds = append(p.Bounds, search.Require{Name: key.Value, AtMost: of.AtMost, AtLeast: of.AtLeast})

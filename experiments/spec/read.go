@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/record/parsed"
@@ -86,7 +86,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	if doc.Version != 1 {
 		d.At(strictyaml.Find(root, "version"), "version %d is not known; this gpc-tune reads version 1", doc.Version)
 	}
-	if !runName.MatchString(doc.Name) {
+	if !runName().MatchString(doc.Name) {
 		d.At(strictyaml.Find(root, "name"), "name %q must be at most 200 letters, digits, '.', '_' or '-', "+
 			"because it names the run folder", doc.Name)
 	}
@@ -161,7 +161,7 @@ type document struct {
 	Program    *strictyaml.Node `yaml:"program"`
 }
 
-var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+var runName = pattern.Of(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
 
 // Bundled is the prefix of the names of bundled experiments.
 const Bundled = "gallery:"

@@ -107,7 +107,7 @@ func ExperimentSchema() jsonschema.Schema {
 		"illustrate": jsonschema.AnyOf(illustrations,
 			jsonschema.Schema{"type": "array", "minItems": 1, "items": illustrations}),
 		"version":   {"const": 1},
-		"name":      jsonschema.Matching(jsonschema.Text(), runName),
+		"name":      jsonschema.Matching(jsonschema.Text(), runName()),
 		"data":      jsonschema.Alternatives(part("data")),
 		"model":     jsonschema.Alternatives(part("model")),
 		"tune":      jsonschema.Alternatives(part("tune")),
@@ -139,11 +139,11 @@ func ExperimentSchema() jsonschema.Schema {
 	}
 	program := grammar{parts: map[string]jsonschema.Schema{"input": jsonschema.Texts(inputs...),
 		"hyperparameters": {"type": "object", "additionalProperties": plain.component(kinds["ranges"]),
-			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}},
+			"propertyNames": jsonschema.Schema{"pattern": parameterName().String()}},
 		"minimize": jsonschema.AnyOf(jsonschema.Schema{"type": "boolean"}, jsonschema.ListOf(
-			jsonschema.Matching(jsonschema.Text(), parameterName))),
+			jsonschema.Matching(jsonschema.Text(), parameterName()))),
 		"require": {"type": "object", "additionalProperties": plain.structure(reflect.TypeFor[requiring]()),
-			"propertyNames": jsonschema.Schema{"pattern": parameterName.String()}},
+			"propertyNames": jsonschema.Schema{"pattern": parameterName().String()}},
 		"stop_early": plain.component(kinds["stop_early"])}}
 	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "hyperparameters")
 	programmed := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "program")

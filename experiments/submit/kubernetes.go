@@ -18,6 +18,7 @@ import (
 	gpctune "github.com/gpc-tune/gpc-tune"
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
@@ -45,9 +46,9 @@ func (e *kubernetes) Flags(f *pflag.FlagSet) {
 
 // Forms of an image, a name of an object, and an amount of storage.
 var (
-	imageName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
-	quantity   = regexp.MustCompile(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
+	imageName  = pattern.Of(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
+	objectName = pattern.Of(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+	quantity   = pattern.Of(`^[1-9][0-9]*([KMGTP]i|[kMGTP])?$`)
 )
 
 // maxName is the maximum length of an option in bytes; names of objects have the same limit.
@@ -56,7 +57,7 @@ const maxName = 253
 func (e *kubernetes) Check() error {
 	for _, o := range []struct {
 		flag, value, want string
-		is                *regexp.Regexp
+		is                func() *regexp.Regexp
 		needed            bool
 	}{
 		{"--image", e.image, "an image that the cluster can pull, as in registry.example.org/gpc-tune:1", imageName,
@@ -66,7 +67,7 @@ func (e *kubernetes) Check() error {
 		{"--mem", e.memory, "an amount, as in 16Gi", quantity, false},
 		{"--namespace", e.namespace, "the name of a namespace", objectName, false},
 	} {
-		if (!o.is.MatchString(o.value) || len(o.value) > maxName) && (o.needed || o.value != "") {
+		if (!o.is().MatchString(o.value) || len(o.value) > maxName) && (o.needed || o.value != "") {
 			return fmt.Errorf("%w: %s %q: say %s", ErrOptions, o.flag, o.value, o.want)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -46,11 +46,11 @@ func (e *slurm) Flags(f *pflag.FlagSet) {
 }
 
 // plainWord is the form of option values for sbatch.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_.,:+-]*$`)
+var plainWord = pattern.Of(`^[A-Za-z0-9_.,:+-]*$`)
 
 func (e *slurm) Check() error {
 	for _, o := range [][2]string{{"--partition", e.partition}, {"--time", e.time}, {"--mem", e.memory}} {
-		if !plainWord.MatchString(o[1]) {
+		if !plainWord().MatchString(o[1]) {
 			return fmt.Errorf("%w: %s %q has characters that sbatch does not take", ErrOptions, o[0], o[1])
 		}
 	}
@@ -167,7 +167,7 @@ type queued struct {
 
 // jobNames matches the end of job names: the run, and the rest or the wave, first block and number
 // of blocks.
-var jobNames = regexp.MustCompile(`\.([0-9a-f]{8})\.(?:rest|w(\d+)\.(\d+)of(\d+))$`)
+var jobNames = pattern.Of(`\.([0-9a-f]{8})\.(?:rest|w(\d+)\.(\d+)of(\d+))$`)
 
 // queue lists the jobs of a run in the queue.
 func (e *slurm) queue(ctx context.Context, id string) (all []queued, err error) {
@@ -180,7 +180,7 @@ func (e *slurm) queue(ctx context.Context, id string) (all []queued, err error) 
 		if len(fields) < 4 {
 			continue
 		}
-		m := jobNames.FindStringSubmatch(fields[3])
+		m := jobNames().FindStringSubmatch(fields[3])
 		if m == nil || m[1] != id {
 			continue
 		}

@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // Limits of a text, far above any real one, against malicious input.
@@ -119,8 +120,8 @@ func tooDeep(text []byte) (at int, message string) {
 // from 0, and may name the line where the current element begins instead of the line of the error.
 // Its parser has both positions, which are read by reflection.
 func place(dec *yaml.Decoder, text []byte, err error) (line, column int, message string) {
-	message = lineOf.ReplaceAllString(err.Error(), "")
-	if m := anchorOf.FindStringSubmatch(message); m != nil { // the message has no position
+	message = lineOf().ReplaceAllString(err.Error(), "")
+	if m := anchorOf().FindStringSubmatch(message); m != nil { // the message has no position
 		line, column = placeOf(text, "*"+m[1])
 		return line, column, explain(message)
 	}
@@ -162,9 +163,9 @@ func placeOf(text []byte, word string) (line, column int) {
 	return 1, 1
 }
 
-var anchorOf = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+var anchorOf = pattern.Of(`^unknown anchor '(.*)' referenced$`)
 
-var lineOf = regexp.MustCompile(`^yaml: (line \d+: )?`)
+var lineOf = pattern.Of(`^yaml: (line \d+: )?`)
 
 // explain adds a remedy to the library's message.
 func explain(message string) string {

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
 // Node is a part of a text with its position. Its tag is the short one ("!!int"), and it is never
@@ -56,10 +57,10 @@ func Describe(n *Node) string {
 }
 
 var (
-	decimal = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
-	zeros   = regexp.MustCompile(`^([-+]?)0+([0-9])`)
-	based   = regexp.MustCompile(`^[-+]?0[xXoObB]`)
-	grouped = regexp.MustCompile(`^[-+]?[0-9][0-9._]*_`)
+	decimal = pattern.Of(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+	zeros   = pattern.Of(`^([-+]?)0+([0-9])`)
+	based   = pattern.Of(`^[-+]?0[xXoObB]`)
+	grouped = pattern.Of(`^[-+]?[0-9][0-9._]*_`)
 )
 
 func expected(want string, n *Node) error {
@@ -76,18 +77,18 @@ func decimalText(n *Node, want string) error {
 		return expected(want, n)
 	case len(text) > 400:
 		return fmt.Errorf("a number of %d characters; write it shorter", len(text))
-	case based.MatchString(text):
+	case based().MatchString(text):
 		if v, err := strconv.ParseInt(text, 0, 64); err == nil {
 			return fmt.Errorf("%q is not decimal; write %d", text, v)
 		}
 		return fmt.Errorf("%q is not decimal", text)
-	case grouped.MatchString(text):
+	case grouped().MatchString(text):
 		return fmt.Errorf("%q has a separator; write %s", text, strings.ReplaceAll(text, "_", ""))
-	case !decimal.MatchString(text):
+	case !decimal().MatchString(text):
 		return expected(want, n)
-	case zeros.MatchString(text) && !strings.ContainsAny(text, ".eE"):
+	case zeros().MatchString(text) && !strings.ContainsAny(text, ".eE"):
 		return fmt.Errorf("%q has a leading zero, which some read as octal; write %s",
-			text, zeros.ReplaceAllString(text, "$1$2"))
+			text, zeros().ReplaceAllString(text, "$1$2"))
 	}
 	return nil
 }
@@ -153,7 +154,7 @@ func Bool(n *Node) (bool, error) {
 }
 
 // jsonNumber matches the numbers of JSON.
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var jsonNumber = pattern.Of(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // Literal reads a text, a number, true, false or null: as it is written, and in JSON, which has its
 // type.
@@ -172,7 +173,7 @@ func Literal(n *Node) (text, literal string, err error) {
 		return n.Value, strconv.FormatBool(b), err
 	case n.Tag == "!!int" || n.Tag == "!!float":
 		v, err := Number(n)
-		if literal = n.Value; !jsonNumber.MatchString(literal) {
+		if literal = n.Value; !jsonNumber().MatchString(literal) {
 			literal = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		if err != nil {

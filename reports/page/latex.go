@@ -3,9 +3,9 @@ package page
 import (
 	"bufio"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -64,8 +64,8 @@ var (
 		"<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `\symbol{34}`, "`", `\symbol{96}`,
 		"'", "'{}", "--", "-{}-", "[", "{[}", "]", "{]}", "*", "{*}",
 		"−", "$-$", "±", `$\pm$`, "≈", `$\approx$`, "…", `\ldots{}`, "–", "--")
-	printedNumber = regexp.MustCompile(`^(-?)([0-9]+(?:\.[0-9]+)?)(?:e([+-])0*([0-9]+))?$`)
-	notInLabels   = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+	printedNumber = pattern.Of(`^(-?)([0-9]+(?:\.[0-9]+)?)(?:e([+-])0*([0-9]+))?$`)
+	notInLabels   = pattern.Of(`[^A-Za-z0-9.]+`)
 )
 
 // plainLaTeX escapes a text for LaTeX, so that it is printed unchanged: without commands,
@@ -74,7 +74,7 @@ var (
 func plainLaTeX(text string) string {
 	words := strings.Split(table.Line(text), " ")
 	for i, word := range words {
-		number := printedNumber.FindStringSubmatch(word)
+		number := printedNumber().FindStringSubmatch(word)
 		switch {
 		case number == nil:
 			words[i] = latexSigns.Replace(word)
@@ -89,4 +89,4 @@ func plainLaTeX(text string) string {
 }
 
 // slug is a text as part of a label.
-func slug(text string) string { return strings.Trim(notInLabels.ReplaceAllString(text, "-"), "-") }
+func slug(text string) string { return strings.Trim(notInLabels().ReplaceAllString(text, "-"), "-") }

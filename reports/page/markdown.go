@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -87,11 +87,11 @@ var (
 		"~", `\~`, "&", `\&`, "$", `\$`, "://", `:\//`, "www.", `www\.`)
 	// markdownEnds matches signs that begin a heading, a list or a rule at the beginning of a line,
 	// or that end a heading.
-	markdownEnds = regexp.MustCompile(`^([0-9]*)([-+.)#]+(?: |$))|(#$)`)
+	markdownEnds = pattern.Of(`^([0-9]*)([-+.)#]+(?: |$))|(#$)`)
 )
 
 // plainMarkdown is a text as Markdown that reads as it is: nothing in it is markup, a cell of its
 // own, or an address to follow.
 func plainMarkdown(text string) string {
-	return markdownEnds.ReplaceAllString(markdownSigns.Replace(table.Line(text)), `$1\$2$3`)
+	return markdownEnds().ReplaceAllString(markdownSigns.Replace(table.Line(text)), `$1\$2$3`)
 }

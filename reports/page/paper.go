@@ -96,7 +96,7 @@ func aligned(rows [][]table.Cell, c int) string {
 		if text == "" {
 			continue
 		}
-		number := printedNumber.FindStringSubmatch(text)
+		number := printedNumber().FindStringSubmatch(text)
 		if number == nil || number[4] != "" {
 			return ""
 		}

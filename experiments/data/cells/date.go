@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -293,10 +293,10 @@ var monthOf, weekdays = func() (map[string]int, map[string]bool) {
 var (
 	clockText = `(\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)? ?([ap]\.?m\.?)?`
 	zoneText  = ` ?(z|utc|gmt|[a-z]{1,3}t|[+-]\d{2}(?::?\d{2})?)?`
-	timed     = regexp.MustCompile(`^(.*?)(?:(?:^|[t ]|, |:)` + clockText + zoneText + `)?$`)
-	clock     = regexp.MustCompile(`^` + clockText + zoneText + `$`)
-	closed    = regexp.MustCompile(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?(z?)$`)
-	ordinals  = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
+	timed     = pattern.Of(`^(.*?)(?:(?:^|[t ]|, |:)` + clockText + zoneText + `)?$`)
+	clock     = pattern.Of(`^` + clockText + zoneText + `$`)
+	closed    = pattern.Of(`^(\d{8})(?:t?(\d{2})(\d{2})(\d{2}))?(z?)$`)
+	ordinals  = pattern.Of(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
 
 // Written describes how a date is written.
@@ -313,7 +313,7 @@ func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 		return at, how, false
 	}
 	text = strings.ToLower(strings.Join(strings.Fields(strings.Trim(text, "[]")), " "))
-	if m := closed.FindStringSubmatch(text); m != nil && form != Clock {
+	if m := closed().FindStringSubmatch(text); m != nil && form != Clock {
 		cut := map[Form][2]int{YMD: {4, 6}, DMY: {2, 4}, MDY: {2, 4}}[form]
 		day, ok := dayOf([]string{m[1][:cut[0]], m[1][cut[0]:cut[1]], m[1][cut[1]:]}, "-", form)
 		at, ok = onClock(day, ok, m[2], m[3], m[4], "", "")
@@ -355,7 +355,7 @@ func cutClock(text string) []string {
 		return []string{text, text, "", "", "", "", "", ""}
 	}
 	if colon < 0 { // 2 pm
-		return timed.FindStringSubmatch(text)
+		return timed().FindStringSubmatch(text)
 	}
 	from := colon
 	for from > 0 && text[from-1] >= '0' && text[from-1] <= '9' {
@@ -364,7 +364,7 @@ func cutClock(text string) []string {
 	if colon-from > 2 { // 10/Oct/2000:13:55:36
 		from = colon + 1
 	}
-	m := clock.FindStringSubmatch(text[from:])
+	m := clock().FindStringSubmatch(text[from:])
 	if m == nil {
 		return nil
 	}
@@ -409,7 +409,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	var rest []string
 	for _, f := range fields {
 		named := monthOf[f]
-		switch ordinal := ordinals.FindStringSubmatch(f); {
+		switch ordinal := ordinals().FindStringSubmatch(f); {
 		case weekdays[f] && named == 0 && rest == nil && month == 0:
 		case named > 0 && month == 0:
 			month = named

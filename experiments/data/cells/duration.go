@@ -2,11 +2,11 @@ package cells
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
@@ -76,9 +76,9 @@ var spanOf = func() map[string]float64 {
 }()
 
 var (
-	lastingClock = regexp.MustCompile(`^(\d{1,6}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))?$`)
-	standard     = regexp.MustCompile(`^p(?:[\d.,]+[ymwd])*(?:t(?:[\d.,]+[hms])+)?$`)
-	lastingPart  = regexp.MustCompile(`^(?i:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
+	lastingClock = pattern.Of(`^(\d{1,6}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))?$`)
+	standard     = pattern.Of(`^p(?:[\d.,]+[ymwd])*(?:t(?:[\d.,]+[hms])+)?$`)
+	lastingPart  = pattern.Of(`^(?i:,|;|and|und|et|y|e)? *(\d[\d.,]*) *([\pLµ]*)\.? *`)
 )
 
 // ParseDuration reads a duration in seconds, such as 1:30:00, 2h 15m, 3 days and P3DT4H (ISO 8601),
@@ -97,7 +97,7 @@ func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting
 		return finite(v*unit.Seconds(), as)
 	}
 	rest, minus := strings.CutPrefix(strings.TrimSpace(text), "-")
-	if lower := strings.ToLower(rest); standard.MatchString(lower) && len(lower) > 2 {
+	if lower := strings.ToLower(rest); standard().MatchString(lower) && len(lower) > 2 {
 		seconds, ok = isoSeconds(lower[1:], decimal)
 		as.Named = true
 	} else {
@@ -144,12 +144,12 @@ func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lastin
 	last := math.Inf(1)
 	for rest != "" {
 		clock := strings.TrimLeft(rest, ", ")
-		if m := lastingClock.FindStringSubmatch(clock); m != nil && last > spanOf["h"] {
+		if m := lastingClock().FindStringSubmatch(clock); m != nil && last > spanOf["h"] {
 			v, fields, ok := clockSeconds(m, unit)
 			as.Fields = fields
 			return seconds + v, as, ok
 		}
-		m := lastingPart.FindStringSubmatch(rest)
+		m := lastingPart().FindStringSubmatch(rest)
 		if m == nil {
 			return 0, as, false
 		}
