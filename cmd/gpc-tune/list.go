@@ -26,8 +26,10 @@ func listCommand() *cobra.Command {
 		Use: "list [KIND]",
 		Short: "List the names that a file can use: kernels, likelihoods, inference methods, …; and the gallery of " +
 			"published experiments",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: fixed(kindNames()...),
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(c *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+			return fixed(kindNames()...)(c, args, start)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			found := false

@@ -29,11 +29,12 @@ func main() {
 	// code 2, the code for wrong usage. With this setting it ends with SIGABRT.
 	debug.SetTraceback("crash")
 	ctx, signals := watch()
-	var names []string
-	for _, c := range commands(signals) {
-		names = append(names, regexp.QuoteMeta(c.Name()))
-	}
-	terminal.StartedAs(startedBy(os.Args[0]), names)
+	terminal.StartedAs(startedBy(os.Args[0]), func() (names []string) {
+		for _, c := range commands(signals) {
+			names = append(names, regexp.QuoteMeta(c.Name()))
+		}
+		return names
+	})
 	signals.exit(run(ctx, signals, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -74,7 +74,7 @@ func TestWrap(t *testing.T) {
 func TestCommands(t *testing.T) {
 	before := program
 	defer func() { program = before }()
-	StartedAs("go run ./cmd/gpc-tune", []string{"run", "fit", "serve-model", "serve"})
+	StartedAs("go run ./cmd/gpc-tune", func() []string { return []string{"run", "fit", "serve-model", "serve"} })
 	for text, want := range map[string]string{
 		"keep it: gpc-tune fit a.yaml -m m.json":   "keep it: go run ./cmd/gpc-tune fit a.yaml -m m.json",
 		"gpc-tune run a && gpc-tune serve-model b": "go run ./cmd/gpc-tune run a && go run ./cmd/gpc-tune serve-model b",

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -30,7 +31,9 @@ type Part struct {
 var articleText string
 
 // articleTemplate uses the templates of a report's page for tables and figures.
-var articleTemplate = template.Must(template.Must(pageTemplate.Clone()).New("article").Parse(articleText))
+var articleTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.Must(pageTemplate().Clone()).New("article").Parse(articleText))
+})
 
 // articleStyle lays out the figures of a part side by side where they fit.
 const articleStyle = ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,600px),1fr));" +
@@ -54,7 +57,7 @@ func (a Article) document() document {
 func (a Article) HTML(w io.Writer) error {
 	p := page{document: a.document(), Style: template.CSS(pageStyle + articleStyle), Policy: policy(pageScript),
 		Scripts: []template.JS{template.JS(pageScript)}}
-	return p.execute(w, articleTemplate)
+	return p.execute(w, articleTemplate())
 }
 
 // Markdown writes the article without its figures.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -27,7 +28,9 @@ var pageStyle string
 //go:embed html/page.js
 var pageScript string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageText))
+})
 
 // Bounds on what is unfolded, so that a browser opens the page of a large run at once.
 const (
@@ -96,7 +99,7 @@ func HTML(w io.Writer, r *reports.Report) error {
 
 // write writes the page. Names are escaped as on a terminal, so that none changes the direction of
 // writing.
-func (p page) write(w io.Writer) error { return p.execute(w, pageTemplate) }
+func (p page) write(w io.Writer) error { return p.execute(w, pageTemplate()) }
 
 func (p page) execute(w io.Writer, as *template.Template) error {
 	var text strings.Builder
