@@ -216,6 +216,9 @@ func (p Predictions) rows(of []int) (out Predictions) {
 	}
 	for row, i := range of {
 		out.Cases = append(out.Cases, p.Cases[i])
+		if p.Sets != nil {
+			out.Sets = append(out.Sets, p.Sets[i])
+		}
 		if !p.Numeric() {
 			out.Labels = append(out.Labels, p.Labels[i])
 			out.Proba.SetRow(row, p.Proba.RawRowView(i))

@@ -37,6 +37,9 @@ type Predictions struct {
 	// decided for. nil: the class with the largest probability is decided for.
 	Threshold []float64
 
+	// Sets are m×C: whether each class is in the conformal set of the row. nil: there are no sets.
+	Sets [][]bool
+
 	// for each of the m rows the target, its predicted mean and its predicted variance, noise
 	// included
 	Targets, Mean, Variance []float64
@@ -108,6 +111,10 @@ func Pool(parts ...Predictions) Predictions {
 		all.Confidence = append(all.Confidence, p.Confidence...)
 		all.Threshold = append(all.Threshold, p.Threshold...)
 		all.Weight = append(all.Weight, p.Weight...)
+		all.Sets = append(all.Sets, p.Sets...)
+	}
+	if len(all.Sets) < len(all.Cases) {
+		all.Sets = nil
 	}
 	if len(all.Confidence) < len(all.Cases) {
 		all.Confidence = nil // unless all parts have it

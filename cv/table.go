@@ -131,6 +131,18 @@ var Scores = []Score{
 			"0 is guessing; the interval is normal in atanh, also with two cases more in the table",
 	},
 	{
+		Name: "coverage", Unit: "share of cases", Greater: true, Func: covered,
+		Within: [2]float64{0, 1},
+		Column: Column{Heading: "coverage %", Digits: 1, Percent: true},
+		Doc:    "share of cases whose class is in their conformal set (predict: sets), with Wilson's interval",
+	},
+	{
+		Name: "set_size", Unit: "classes", Func: setSize,
+		Within: [2]float64{0, math.Inf(1)},
+		Column: Column{Heading: "set size", Digits: 2},
+		Doc:    "mean number of classes in a conformal set",
+	},
+	{
 		Name: "mean_absolute_error", Unit: "classes", Func: ofOrdered(rankErrors),
 		Within: [2]float64{0, math.Inf(1)}, Each: rankErrors,
 		Column: Column{Heading: "rank error", Digits: 3},

@@ -114,6 +114,25 @@ type Configuration struct {
 	// versions of components, by kind and name, if not 1
 	Versions map[string]int `json:"versions,omitempty"`
 	Costs    *Costs         `json:"costs,omitempty"`
+	Coverage *Number        `json:"coverage,omitempty"` // of conformal sets; absent: there are none
+}
+
+// Calibrating lists the studies whose held-out cases conformal sets compare with: the folds of the
+// first evaluation that has several and is not nested. None: there is no such evaluation.
+func (c Configuration) Calibrating() (studies []int) {
+	for i, s := range c.Studies {
+		switch first := len(studies) == 0; {
+		case strings.HasPrefix(s.Evaluation, "nested"):
+		case first || s.Evaluation == c.Studies[studies[0]].Evaluation:
+			studies = append(studies, i)
+		case len(studies) == 1:
+			studies = []int{i}
+		}
+	}
+	if len(studies) < 2 {
+		return nil
+	}
+	return studies
 }
 
 // Methods names the inference method, and the methods for tuning and for the start of tuning if

@@ -98,6 +98,7 @@ func drawings(m record.Manifest) (curves []cv.Curve, confidence cv.Confidence, e
 }
 
 func (b *builder) build() Configuration {
+	b.conform()
 	c, whole := b.record, &b.studies[0]
 	out := Configuration{
 		Dataset: c.Dataset, Cases: c.Cases, Inputs: c.Inputs, Label: c.Label,

@@ -50,6 +50,46 @@ func (b *builder) evaluations() []Evaluation {
 	return out
 }
 
+// HeldOut returns the conformal sets of new cases, which compare them with the recorded cases that
+// the folds of Record.Calibrating held out. known is false without sets, or without recorded cases.
+func (c Configuration) HeldOut() (of cv.Conformal, known bool) { return heldOut(c.Record, c.Studies) }
+
+func heldOut(c record.Configuration, studies []Study) (of cv.Conformal, known bool) {
+	var parts []cv.Predictions
+	if c.Coverage != nil {
+		for _, i := range c.Calibrating() {
+			if p := studies[i].Predictions; p != nil {
+				parts = append(parts, *p)
+			}
+		}
+	}
+	if len(parts) < 2 {
+		return of, false
+	}
+	return cv.NewConformal(cv.Pool(parts...), float64(*c.Coverage)), true
+}
+
+// conform gives held-out predictions their conformal sets. A case of a fold is compared with the
+// cases of other folds, a case of the test set with the cases of all folds.
+func (b *builder) conform() {
+	of, known := heldOut(b.record, b.studies)
+	if !known {
+		return
+	}
+	b.warnings.add(b.studies[b.record.Calibrating()[0]].Evaluation, of.Warnings(b.record.Classes)...)
+	for i := range b.studies {
+		s := &b.studies[i]
+		if s.Predictions == nil || s.Nested || s.Evaluation == "training" {
+			continue
+		}
+		others := of
+		if s.Evaluation != "test" { // whose cases have numbers of their own
+			others = of.Without(s.Predictions.Cases)
+		}
+		s.Predictions.Sets = others.Sets(*s.Predictions)
+	}
+}
+
 // pool makes an Evaluation from its studies; a nil study is missing.
 func (b *builder) pool(name string, studies []*Study) Evaluation {
 	e := Evaluation{Name: name, Folds: len(studies), Status: Done, Confusion: [][]int{}, Curves: Curves{}}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -141,6 +142,11 @@ func checkConfiguration(c record.Configuration) error {
 	if k := c.Costs; k != nil && (len(k.Loss) != len(c.Classes) ||
 		slices.ContainsFunc(k.Loss, func(row []record.Number) bool { return len(row) != len(c.Classes) })) {
 		return fmt.Errorf("the costs are not those of decisions on %d classes", len(c.Classes))
+	}
+	if c.Coverage != nil {
+		if err := cv.CheckCoverage(float64(*c.Coverage)); err != nil {
+			return err
+		}
 	}
 	for i, s := range c.Studies {
 		if s.Test < 0 {

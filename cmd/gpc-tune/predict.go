@@ -35,6 +35,9 @@ class from that probability on; --threshold sets another. Where the model was fi
 with --loss, it is the class with the least expected cost, and with --reject a case may be rejected at
 a cost.
 
+With --sets, or where the model was fitted with predict: {sets: …}, the column set names the classes that
+contain the true one with the coverage, for each class. --sets 0.9 needs a model fitted with sets.
+
 With --why, columns say what moved each prediction from the mean of the training cases: base, why[INPUT]
 for every input, whose sum is the difference, the nearest training cases by the kernel, and inputs
 outside of their range. Up to ten inputs these Shapley values are exact, beyond that sampled, with
@@ -108,7 +111,7 @@ func printScores(w io.Writer, t *predict.Predicted) {
 // decidingFlags adds the flags of decisions.
 func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	var loss string
-	var reject, threshold float64
+	var reject, threshold, sets float64
 	var strict, why bool
 	f := c.Flags()
 	f.StringVar(&loss, "loss", "", "costs of decisions: 'truth,decision,cost …', '{truth: {decision: "+
@@ -116,6 +119,7 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	f.Float64Var(&reject, "reject", 0, "cost of rejecting a case; its decision is then \"reject\"")
 	f.Float64Var(&threshold, "threshold", 0, "probability from which the second of two classes is decided "+
 		"(default: that of the model file, or 1/2)")
+	f.Float64Var(&sets, "sets", 0, "coverage of the sets of classes, between 0 and 1 (default: that of the model file)")
 	f.BoolVar(&strict, "strict", false, "refuse cases with a value that cannot be read or with an unknown category "+
 		"(default: it is taken for missing, counted and named)")
 	if c.Name() == "predict" {
@@ -129,6 +133,9 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 		}
 		if f.Changed("threshold") {
 			out.Threshold = &threshold
+		}
+		if f.Changed("sets") {
+			out.Coverage = &sets
 		}
 		return out
 	}

@@ -112,6 +112,13 @@ func predictions(m, classes int, quality float64) cv.Predictions {
 	}
 	p := must(cv.NewPredictions(cases, labels, mat.NewDense(m, classes, proba), trained[:classes]))
 	p.Ordered = true
+	for i := range m {
+		set := make([]bool, classes)
+		for k, q := range p.Proba.RawRowView(i) {
+			set[k] = q > 0.3
+		}
+		p.Sets = append(p.Sets, set)
+	}
 	return p
 }
 
@@ -143,6 +150,7 @@ func reversed(p cv.Predictions) cv.Predictions {
 	for _, v := range [][]float64{q.Base, q.Targets, q.Mean, q.Variance} {
 		slices.Reverse(v)
 	}
+	slices.Reverse(q.Sets)
 	for i := range p.Labels {
 		q.Proba.SetRow(len(p.Labels)-1-i, p.Proba.RawRowView(i))
 	}

@@ -34,3 +34,13 @@ func TestGlossary(t *testing.T) {
 		t.Errorf("a word has two rows: %q", all)
 	}
 }
+
+// The words that describe effects, explanations and sets are explained.
+func TestWordsOfEffects(t *testing.T) {
+	for _, word := range []string{"importance", "level of noise", "partial dependence", "accumulated local effects", "effect", "band", "rug",
+		"pair", "Shapley values", "base", "nearest cases", "outside", "conformal sets", "coverage", "set_size"} {
+		if err := Explain(new(bytes.Buffer), word); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -80,6 +80,7 @@ type File struct {
 	Threshold      []float64     `json:"threshold,omitempty"`
 	ThresholdRange []float64     `json:"threshold_range,omitempty"`
 	Costs          *record.Costs `json:"costs,omitempty"`
+	Sets           *Sets         `json:"sets,omitempty"` // what conformal sets compare with
 	// Hash is the SHA-256, in hexadecimal, of the file as written without this field.
 	Hash string `json:"hash,omitempty"`
 }
@@ -93,6 +94,16 @@ type Training struct {
 	// Medians has the medians of the preprocessed inputs if there are no inducing inputs. They
 	// replace missing values if Preprocess does not.
 	Medians []float64 `json:"medians,omitempty"`
+}
+
+// Sets has the held-out cases with which the conformal sets of new cases compare, as in
+// cv.Conformal.
+type Sets struct {
+	Coverage float64 `json:"coverage"`
+	// Proba has for each class, ascending, the probabilities of this class that held-out cases of
+	// it had, and Weights how many cases each of these counts as; none: 1 each.
+	Proba   [][]float64 `json:"proba"`
+	Weights [][]float64 `json:"weights,omitempty"`
 }
 
 // Sample is a fit at other hyperparameters.

@@ -33,6 +33,23 @@ func (p *planner) adjust(ds *data.Data) *job.Adjust {
 	return a
 }
 
+// coverage returns the coverage of a configuration's conformal sets. It is nil if there are none,
+// or after reporting a mistake.
+func (p *planner) coverage(c record.Configuration) *record.Number {
+	switch {
+	case p.Spec.Coverage == nil:
+		return nil
+	case len(c.Classes) == 0:
+		p.AtPlace(p.Spec.SetsPlace, "%s has numeric labels; sets are for classes", c.Dataset)
+		return nil
+	case c.Calibrating() == nil:
+		p.AtPlace(p.Spec.SetsPlace, "%s: sets compare with cases that folds hold out, and there are none; add "+
+			"evaluate: {kfold: {k: 10}}", c.Dataset)
+		return nil
+	}
+	return p.Spec.Coverage
+}
+
 // utility returns the costs for choosing a threshold; nil: the file has none, or the threshold does
 // not use them.
 func (p *planner) utility(ds *data.Data) *record.Costs {

@@ -464,7 +464,7 @@ func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Bu
 
 // finish adds the configuration to the plan.
 func (p *planner) finish(c *candidate) {
-	c.Costs = p.Spec.Costs.On(p.Findings, c.Data)
+	c.Costs, c.Coverage = p.Spec.Costs.On(p.Findings, c.Data), p.coverage(c.Configuration)
 	p.Manifest.Configurations = append(p.Manifest.Configurations, c.Configuration)
 	p.Models = append(p.Models, c.declared.Model)
 }

@@ -71,7 +71,7 @@ func hashed(parts ...[]byte) string {
 // configurationKey returns the part of keys for a configuration. It has only fields that affect
 // results.
 func configurationKey(c record.Configuration) record.Configuration {
-	c.Studies, c.Costs, c.Hyperparameters = nil, nil, slices.Clone(c.Hyperparameters)
+	c.Studies, c.Costs, c.Coverage, c.Hyperparameters = nil, nil, nil, slices.Clone(c.Hyperparameters)
 	for i := range c.Hyperparameters {
 		h := &c.Hyperparameters[i]
 		h.Column, h.When, h.Bounds, h.Init, h.Whole, h.Budget, h.Range = "", nil, nil, 0, false, false, nil

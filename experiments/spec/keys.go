@@ -355,7 +355,8 @@ var Sections = []Section{
 		{"score", "score by which configurations are compared",
 			"information_bits", "race: {paired_t: {}, score: brier}"},
 	}},
-	{"predict", "how class probabilities and decisions are computed", []string{"predicting", "thresholding"}, []Key{
+	{"predict", "how class probabilities and decisions are computed", []string{"predicting", "thresholding",
+		"setting"}, []Key{
 		{"average", "whether probabilities are averaged over the posterior of the latent function, or " +
 			"taken at one point (gpc-tune list averages)", "averaged", "predict: {average: map}"},
 		{"reject", "measure of certainty by which the reject curves leave out cases, the least certain " +
@@ -370,6 +371,10 @@ var Sections = []Section{
 			"cross-validation of the training cases", "1/2", "predict: {threshold: {maximise: f1}}"},
 		{"maximise", "criterion for the threshold: f1, balanced_accuracy, matthews, or utility (minus " +
 			"the mean cost by loss)", "", "threshold: {maximise: utility}"},
+		{"sets", "adds to each prediction the set of classes that contains the true class with the coverage; from " +
+			"the held-out cases of evaluate, without further fits", "none", "predict: {sets: {coverage: 0.9}}"},
+		{"coverage", "probability with which a set contains the true class, for each class", "",
+			"sets: {coverage: 0.95}"},
 	}},
 	{"report", "which report files are written in addition to results.json", []string{"Report"}, []Key{
 		{"formats", "formats of the report (gpc-tune list formats)",

@@ -165,6 +165,9 @@ type Deciding struct {
 	// Strict refuses cases with values that cannot be read, or that are categories without a
 	// training case. Otherwise the cases are predicted, and such values are named in the warnings.
 	Strict bool
+	// Coverage adds the conformal set of each case with this coverage, between 0 and 1. It is nil
+	// for the coverage of the model file.
+	Coverage *float64
 	// Why adds columns that explain the prediction of each case, in up to seconds a case.
 	Why bool
 }
@@ -235,6 +238,34 @@ type predicting struct {
 	RejectCost *float64         `yaml:"reject_cost"`
 	Calibrate  string           `yaml:"calibrate"`
 	Threshold  *strictyaml.Node `yaml:"threshold"`
+	Sets       *strictyaml.Node `yaml:"sets"`
+}
+
+// setting is the coverage of conformal sets.
+type setting struct {
+	Coverage *float64 `yaml:"coverage"`
+}
+
+// conformal reads the coverage of conformal sets.
+func (d *decoder) conformal(p predicting, s *Spec) {
+	if p.Sets == nil || strictyaml.IsNull(p.Sets) {
+		return
+	}
+	s.SetsPlace = d.Found.Place(p.Sets)
+	of := setting{}
+	if p.Sets.Kind == strictyaml.ScalarNode {
+		d.At(p.Sets, "expected {coverage: 0.9}, found %s", strictyaml.Describe(p.Sets))
+		return
+	}
+	d.Into(p.Sets, &of)
+	switch n := strictyaml.Find(p.Sets, "coverage"); {
+	case of.Coverage == nil:
+		d.At(p.Sets, "coverage is missing; write sets: {coverage: 0.9}")
+	case cv.CheckCoverage(*of.Coverage) != nil:
+		d.At(n, "%v", cv.CheckCoverage(*of.Coverage))
+	default:
+		s.Coverage = (*record.Number)(of.Coverage)
+	}
 }
 
 // thresholding names the score that the threshold on the probability of the second of two classes

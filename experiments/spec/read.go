@@ -100,6 +100,7 @@ func (d *decoder) spec(file string, text []byte, settings []string) *Spec {
 	s.Average = declared.Seeded(s.Average, s.Seed)
 	s.Costs = d.decisionCosts(strictyaml.Find(root, "predict"), doc.Predict)
 	d.adjusting(strictyaml.Find(root, "predict"), doc.Predict, s)
+	d.conformal(doc.Predict, s)
 	s.illustrates = doc.Illustrate != nil
 	switch {
 	case doc.Program != nil:

@@ -118,6 +118,8 @@ func ExperimentSchema() jsonschema.Schema {
 		"calibrate": jsonschema.Texts(calibrations...),
 		"threshold": jsonschema.Required(grammar{parts: map[string]jsonschema.Schema{
 			"maximise": jsonschema.Texts(cv.Thresholds()...)}}.structure(reflect.TypeFor[thresholding]()), "maximise"),
+		"sets": jsonschema.Required(grammar{parts: map[string]jsonschema.Schema{"coverage": {"type": "number",
+			"exclusiveMinimum": 0, "exclusiveMaximum": 1}}}.structure(reflect.TypeFor[setting]()), "coverage"),
 		"loss": {"type": "object", "additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "object",
 			"additionalProperties": jsonschema.OrNothing(jsonschema.Schema{"type": "number"})})},
 		"formats": jsonschema.ListOf(named(kinds["formats"])),

@@ -46,7 +46,9 @@ type Spec struct {
 
 	AdjustPlace strictyaml.Place // position of the section with Calibration and Threshold
 	TuneText    string
-	Costs       *Costs // of decisions; nil: none are given
+	Costs       *Costs           // of decisions; nil: none are given
+	Coverage    *record.Number   // coverage of conformal sets; nil: there are no sets
+	SetsPlace   strictyaml.Place // position of the section with Coverage
 
 	Illustrations []Illustration // instead of Data
 	illustrates   bool

@@ -167,6 +167,8 @@ var (
 	Untraced     = kind("untraced", "iterations have no scores", "their curves have gaps")
 	Extrapolated = kind("extrapolated", "what was learnt from held-out predictions is extrapolated",
 		"a calibration or a threshold may be wrong where no held-out case was")
+	FewHeldOut = kind("few_held_out", "classes have too few held-out cases for the coverage of sets",
+		"they are in every set")
 	ExtrapolatedOutputs = kind("extrapolated_outputs", "probabilities of a comparator are extrapolated",
 		"it is too sure, or not sure enough, of cases near training cases")
 	HeldOut = kind("held_out", "preprocessing looked at held-out inputs",

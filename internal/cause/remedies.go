@@ -80,6 +80,7 @@ var remedies = []remedy{
 
 	{kind: OwnClass, text: "predict: {calibrate: platt}"},
 	{kind: Extrapolated, text: "leave out calibrate and threshold"},
+	{kind: FewHeldOut, text: "a smaller coverage, or more cases of the class"},
 	{kind: ExtrapolatedOutputs, text: "larger length scales, or logistic_regression in its place"},
 	{kind: Dropped, text: "missing: mean or median"},
 	{kind: Comments, text: "put their first field in quotes"},

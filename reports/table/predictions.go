@@ -3,6 +3,8 @@ package table
 import (
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -14,9 +16,9 @@ func PredictionsCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, p
 // the data set, or in the test file, from 0; the id columns follow. For classes there are p[CLASS],
 // the decision, and the mean and variance of their latent process, or of the single process whose
 // positive values favour the second of two classes (latent_mean). confidence is the criterion for
-// rejection, if it is not a function of the probabilities. For numeric targets there are the
-// predicted mean and variance, noise included. Missing values are empty cells. BesideIDs names the
-// columns after the ids.
+// rejection, if it is not a function of the probabilities. set and set_size are the conformal set.
+// For numeric targets there are the predicted mean and variance, noise included. Missing values are
+// empty cells. BesideIDs names the columns after the ids.
 func predictionRows(r *reports.Report) Table {
 	t := newPredictionTable(r)
 	for i, c := range r.Configurations {
@@ -118,6 +120,27 @@ func (t *predictionTable) predicted(c reports.Configuration, s reports.Study, k 
 		t.set("latent_mean"+of, float64(mean[k]))
 		t.set("latent_variance"+of, float64(s.Fit.LatentVariance[process][k]))
 	}
+	if sets := s.Predictions.Sets; sets != nil {
+		text, size := Set(c.Classes, sets[k])
+		t.put(BesideIDs(t.ids, "set"), text)
+		t.put(BesideIDs(t.ids, "set_size"), size)
+	}
+}
+
+// Set names the classes of a conformal set, separated by "; ", and counts them. A name with a
+// semicolon or a quote is quoted as in Go.
+func Set(classes []string, in []bool) (text string, size int) {
+	var names []string
+	for k, name := range classes {
+		if !in[k] {
+			continue
+		}
+		if strings.ContainsAny(name, `;"`) {
+			name = strconv.Quote(name)
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, "; "), len(names)
 }
 
 // carried maps the name of an id column to its values by row of the file.

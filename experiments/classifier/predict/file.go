@@ -49,6 +49,7 @@ type Classifier struct {
 	threshold []float64       // used instead of costs, from the model file or the user; none: ½
 	strict    bool            // refuse cases with values that cannot be read
 	why       *explainer      // explains predictions; nil: they are not explained
+	sets      *cv.Conformal   // conformal sets; nil: there are none
 	among     []float64       // held-out probabilities among which the threshold was chosen
 
 	substitutes []float64 // values that replace missing ones, by column of the inputs
@@ -103,7 +104,7 @@ func ReadClassifier(text io.Reader, name string) (*Classifier, error) {
 func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	c = &Classifier{name: name, file: f, threshold: f.Threshold, among: f.ThresholdRange}
 	if err = f.CheckColumns(); err == nil {
-		err = cmp.Or(c.readCosts(), c.checkAdjustment())
+		err = cmp.Or(c.readCosts(), c.checkAdjustment(), c.readSets())
 	}
 	if err == nil {
 		c.fitted, err = f.Restore(name+": ", min(len(f.Samples), 1))
@@ -186,6 +187,56 @@ func (c *Classifier) checkAdjustment() error {
 	}
 	c.calibrate = &way
 	return nil
+}
+
+// readSets sets the conformal sets of the file.
+func (c *Classifier) readSets() error {
+	of, classes := c.file.Sets, len(c.file.Columns.Classes)
+	if of == nil {
+		return nil
+	}
+	if err := cv.CheckCoverage(of.Coverage); err != nil {
+		return modelfile.Wrong("sets.coverage", "%w", err)
+	}
+	if classes == 0 || len(of.Proba) != classes || of.Weights != nil && len(of.Weights) != classes {
+		return modelfile.Wrong("sets", "want a list of probabilities, and of weights if there are any, for each of %d "+
+			"classes", classes)
+	}
+	for k, proba := range of.Proba {
+		for i, p := range proba {
+			if !(p >= 0 && p <= 1) || i > 0 && p < proba[i-1] {
+				return modelfile.Wrong("sets.proba", "%v of class %d, want ascending probabilities", p, k)
+			}
+		}
+		if of.Weights != nil && (len(of.Weights[k]) != len(proba) || slices.ContainsFunc(of.Weights[k],
+			func(w float64) bool { return !(w > 0) || math.IsInf(w, 0) })) {
+			return modelfile.Wrong("sets.weights", "want a number above 0 for each of %d cases of class %d", len(proba),
+				k)
+		}
+	}
+	c.sets = &cv.Conformal{Coverage: of.Coverage, Proba: of.Proba, Weight: of.Weights}
+	return nil
+}
+
+// covering returns the conformal sets with the user's coverage in place of the one of the file.
+func (c *Classifier) covering(coverage *float64) (*cv.Conformal, error) {
+	if coverage == nil {
+		return c.sets, nil
+	}
+	err := cv.CheckCoverage(*coverage)
+	switch {
+	case len(c.file.Columns.Classes) == 0:
+		err = errors.New("the model predicts numbers, and sets are for classes; leave it out")
+	case err == nil && c.sets == nil:
+		err = fmt.Errorf("%s has no held-out cases to compare with; fit it with predict: {sets: {coverage: %v}} in "+
+			"the file of the experiment", c.name, *coverage)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: --sets: %w", spec.ErrInvalid, err)
+	}
+	other := *c.sets
+	other.Coverage = *coverage
+	return &other, nil
 }
 
 // outcome predicts cases, with one fit or averaged over the samples, and warns of cases to which

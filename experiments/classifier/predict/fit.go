@@ -24,6 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -133,6 +134,10 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	if found < 0 {
 		return nil, summary, job.ErrNoFit
 	}
+	sets, err := conformal(ctx, p, studies[found].Configuration, journal, o)
+	if err != nil {
+		return nil, summary, err
+	}
 	linalg.SetThreads(max(1, o.Workers)) // there is only one job
 	defer linalg.SetThreads(1)
 	f, err := interrupt.Do(ctx, func() (*ModelFile,
@@ -145,6 +150,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	case err != nil:
 		return nil, summary, fmt.Errorf("%s: %w", jobs[found].Where(), err)
 	}
+	f.Sets = sets
 	if len(studies) > 1 {
 		c := studies[found].Configuration
 		o.Warn("configuration %d (%s) is selected: its %s", c, configurationName(p, c),
@@ -157,6 +163,43 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 		err = fmt.Errorf("%w: %w", run.ErrUnreported, err)
 	}
 	return f, summary, err
+}
+
+// conformal returns the held-out cases of a configuration with which conformal sets compare; nil
+// without sets. It runs the missing folds.
+func conformal(ctx context.Context, p *plan.Plan, configuration int, journal *journal.Journal,
+	o FitOptions) (*modelfile.Sets, error) {
+	c := p.Manifest.Configurations[configuration]
+	if c.Coverage == nil {
+		return nil, nil
+	}
+	var folds []search.Study
+	for _, s := range p.Studies {
+		if s.Configuration == configuration && slices.Contains(c.Calibrating(), s.Index) {
+			s.Stage = nil // a race may have left the folds out
+			folds = append(folds, s.Study)
+		}
+	}
+	if _, err := search.Run(ctx, folds, journal, o.Options.Options); err != nil {
+		return nil, err
+	}
+	for _, s := range folds {
+		if w := outcomeOf(s, journal.Lines()); !w.fit.Failure.IsZero() {
+			return nil, fmt.Errorf("%w: predict.sets: fold %d of configuration %d (%s) has no predictions to compare "+
+				"with: %s", job.ErrNoFit, s.Index, configuration, configurationName(p, configuration), w.fit.Failure)
+		}
+	}
+	m := p.Manifest
+	m.Contests = nil // otherwise a race hides the folds that it left out
+	r, err := reports.Build(m, journal.Lines())
+	if err != nil {
+		return nil, err
+	}
+	of, _ := r.Configurations[configuration].HeldOut()
+	for _, w := range of.Warnings(c.Classes) {
+		o.Warn("%s", w)
+	}
+	return &modelfile.Sets{Coverage: of.Coverage, Proba: of.Proba, Weights: of.Weight}, nil
 }
 
 // winner is the result of a study.

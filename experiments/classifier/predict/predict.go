@@ -30,10 +30,11 @@ import (
 // Predicted is a table of predictions with a row per case. Columns: case, its row in the file from
 // 0; the id columns; p[CLASS] for every class; confidence, for a comparator that rejects by its own
 // measure; latent_mean and latent_variance of the latent process (positive values favour the second
-// of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; and expected_loss if
-// there are costs. For numeric labels there are mean and variance, noise included, before the
-// latent ones, and no decision. An id with the name of another column gets an underscore appended.
-// Further columns of explanations are those of explainer.explain.
+// of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; expected_loss if
+// there are costs; and set and set_size, the conformal set, if the model file has any. For numeric
+// labels there are mean and variance, noise included, before the latent ones, and no decision. An
+// id with the name of another column gets an underscore appended. Further columns of explanations
+// are those of explainer.explain.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
@@ -51,14 +52,18 @@ type Score struct {
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
 }
 
-// Deciding returns the classifier with the user's threshold and costs in place of the ones of the
-// model file, if the user gives any. If the user gives only a cost of rejecting, the loss of the
-// model file is kept.
+// Deciding returns the classifier with the user's threshold, costs and coverage in place of the
+// ones of the model file, if the user gives any. If the user gives only a cost of rejecting, the
+// loss of the model file is kept.
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict
 	if o.Why && c.why == nil {
 		other.why = newExplainer(c.file, c.fitted, c.work(), c.outcome)
+	}
+	var err error
+	if other.sets, err = c.covering(o.Coverage); err != nil {
+		return nil, err
 	}
 	threshold, err := spec.ReadThreshold(o, classes)
 	if err != nil {
@@ -191,6 +196,9 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	t := &Predicted{Schema: "gpc-tune/predictions/1", Rows: make([][]any, len(ds.Rows)), Labelled: len(all),
 		Warnings: []string{}}
 	s.cost = append(s.cost, t.fill(ds, held, s.file.Columns.Classes, s.costs, s.threshold)...)
+	if s.sets != nil {
+		t.addSets(s.sets.Sets(cv.Predictions{Cases: ds.Rows, Proba: held.Proba}), s.file.Columns.Classes)
+	}
 	if s.why != nil {
 		columns, cells, err := s.why.explain(ds, held)
 		if err != nil {
@@ -261,6 +269,9 @@ func (s *stream) warn(w cause.Notice) {
 
 // end adds to t the scores of all parts and the warnings.
 func (s *stream) end(t *Predicted) (*Predicted, error) {
+	if s.sets != nil {
+		t.Warnings = append(t.Warnings, cause.Texts(s.sets.Warnings(s.file.Columns.Classes))...)
+	}
 	for _, u := range s.unread {
 		t.Warnings = append(t.Warnings, u.Notice().String())
 	}
@@ -302,10 +313,15 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 
 // beside returns predictions of labels with the class frequencies of the training cases.
 func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
-	if of := c.fitted.Training; of.Weights == nil {
-		return cv.NewPredictions(rows, labels, proba, of.Counts)
+	of := c.fitted.Training
+	p, err := cv.NewPredictions(rows, labels, proba, of.Counts)
+	if of.Weights != nil {
+		p, err = cv.NewPredictions(rows, labels, proba, of.Weights)
 	}
-	return cv.NewPredictions(rows, labels, proba, c.fitted.Training.Weights)
+	if err == nil && c.sets != nil {
+		p.Sets = c.sets.Sets(p)
+	}
+	return p, err
 }
 
 // counted lists the cases with known successes and failures, and their predictions. The prediction
@@ -380,6 +396,16 @@ func (t *Predicted) fill(ds *data.Data, held job.Outcome, classes []string, cost
 		return nil
 	}
 	return t.decide(add, classes, held.Proba, ds.Labels, costs, threshold)
+}
+
+// addSets adds the conformal sets of all rows.
+func (t *Predicted) addSets(sets [][]bool, classes []string) {
+	t.Columns = append(t.Columns, table.BesideIDs(t.Columns, "set"))
+	t.Columns = append(t.Columns, table.BesideIDs(t.Columns, "set_size"))
+	for i, in := range sets {
+		text, size := table.Set(classes, in)
+		t.Rows[i] = append(t.Rows[i], text, size)
+	}
 }
 
 // score adds the scores of the cases with a known label, and the mean cost of the decisions on
