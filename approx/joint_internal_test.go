@@ -79,7 +79,7 @@ func TestJointStart(t *testing.T) {
 		x[i] = 3 * rng.NormFloat64()
 		y.Index[i] = min(classes-1, max(0, int(1.5+math.Sin(x[i])+0.5*rng.NormFloat64())))
 	}
-	for _, amplitude := range []float64{1, 20} {
+	for a, amplitude := range []float64{1, 20} {
 		k := mat.NewSymDense(n, nil)
 		for i := range n {
 			for j := i; j < n; j++ {
@@ -94,7 +94,7 @@ func TestJointStart(t *testing.T) {
 		}
 		for i, m := range methods {
 			for k, lik := range []likelihood.Bound{likelihood.Softmax{}, likelihood.MultinomialProbit{}} {
-				if !exhaustive.Tries(2, i, k) {
+				if !exhaustive.Tries(3, a, i, k) {
 					continue
 				}
 				post, err := fitSites(t.Context(), m, cov, y, lik, nil)

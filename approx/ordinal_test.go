@@ -90,7 +90,10 @@ func ordinalOracle(t *testing.T, k *mat.SymDense, y []int, cuts []float64) (boun
 func TestOrdinalVariational(t *testing.T) {
 	const n = 25
 	x, y := orderedClasses(n, 4, 5)
-	for _, logAmp := range []float64{-1, 0.3, 1} {
+	for i, logAmp := range []float64{0.3, -1, 1} {
+		if !exhaustive.Tries(3, i) {
+			continue
+		}
 		k, _, _ := seGram(x, 0.2, logAmp)
 		for i := range n {
 			k.SetSym(i, i, k.At(i, i)+1e-4) // so that the oracle can invert K
