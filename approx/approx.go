@@ -214,15 +214,15 @@ type Posterior interface {
 	Diagnostics() Diagnostics
 }
 
-// LeaveOneOuter posteriors compute Σ_i log p(y_i | y_{-i}), in nats, from the one fit.
-type LeaveOneOuter interface {
+// LeaveOneOut is a posterior that computes Σ_i log p(y_i | y_{-i}), in nats, from the one fit.
+type LeaveOneOut interface {
 	LeaveOneOut() (Functional, error)
 }
 
-// LeaveGroupOuter posteriors compute Σ_g log p(y_g | y_{-g}), in nats, from the one fit: y_g are
-// the targets of group g, and y_{-g} are the targets of all other cases. The groups are lists of
-// cases that together contain every case once.
-type LeaveGroupOuter interface {
+// LeaveGroupOut is a posterior that computes Σ_g log p(y_g | y_{-g}), in nats, from the one fit:
+// y_g are the targets of group g, and y_{-g} are the targets of all other cases. The groups are
+// lists of cases that together contain every case once.
+type LeaveGroupOut interface {
 	LeaveGroupOut(groups [][]int) (Functional, error)
 }
 

@@ -16,8 +16,8 @@ type classPrediction struct {
 	deviation AverageDeviation
 }
 
-// LatentCovariancer posteriors have several latent processes, which the data correlate.
-type LatentCovariancer interface {
+// JointLatent is a posterior with several latent processes, which the data correlate.
+type JointLatent interface {
 	// LatentCovariance sets dst[j], C×C, to the covariance of f_1(z_j) … f_C(z_j). cross and diag
 	// are as in Posterior.PredictProba.
 	LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64)
@@ -28,7 +28,7 @@ func (p *classPrediction) Latent(mean, variance []float64, cross *mat.Dense, dia
 	p.posterior.Latent(mean, variance, class, cross, diag)
 }
 
-// LatentCovariance implements LatentCovariancer.
+// LatentCovariance implements JointLatent.
 func (p *classPrediction) LatentCovariance(dst []*mat.SymDense, cross []*mat.Dense, diag [][]float64) {
 	p.posterior.Covariances(cross, diag, false, func(j int, s *mat.SymDense) { dst[j].CopySym(s) })
 }
@@ -55,7 +55,7 @@ func (p *classPrediction) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag,
 func (p *classPrediction) AverageError() float64 { return p.deviation.AverageError() }
 
 func (p *classPrediction) condense() (State, bool) {
-	s, ok := p.posterior.Numbers()
+	s, ok := p.posterior.Condensed()
 	return s, ok
 }
 

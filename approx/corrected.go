@@ -119,7 +119,7 @@ func (p *joint) Corrected() (c Corrected, err error) {
 	if err != nil {
 		return c, err
 	}
-	paired, ok := p.sites.Classes.(prior.Paired)
+	paired, ok := p.sites.Classes.(prior.JointMarginals)
 	if !ok {
 		return c, errors.New("several classes with inducing inputs have no correction of the log evidence")
 	}

@@ -84,7 +84,7 @@ func TestDensityAlone(t *testing.T) {
 						t.Fatal(err, post.Diagnostics())
 					}
 					out[0] = post.Evidence()
-					if out[1], err = post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil {
+					if out[1], err = post.(approx.LeaveOneOut).LeaveOneOut(); err != nil {
 						t.Fatal(err)
 					}
 					return out

@@ -19,9 +19,9 @@ import (
 )
 
 var (
-	_ Approximation   = Exact{}
-	_ LeaveOneOuter   = (*exactPosterior)(nil)
-	_ LeaveGroupOuter = (*exactPosterior)(nil)
+	_ Approximation = Exact{}
+	_ LeaveOneOut   = (*exactPosterior)(nil)
+	_ LeaveGroupOut = (*exactPosterior)(nil)
 )
 
 // Exact is regression with Gaussian noise of variance σ² (GPML 2.2), which needs no approximation:
@@ -168,7 +168,7 @@ func (p *exactPosterior) byNoise(f functional, residual []float64, diagonal func
 	return f
 }
 
-// LeaveOneOut implements LeaveOneOuter, GPML (5.10)-(5.13), with R = S(I - KR) = (I - RK)S:
+// LeaveOneOut implements LeaveOneOut, GPML (5.10)-(5.13), with R = S(I - KR) = (I - RK)S:
 //
 //	Σ_i log p(y_i|y_-i) = Σ_i [ ½ log R_ii - ½ b_i²/R_ii - ½ log 2π ]
 //	G = ½ (R q bᵀ + b (R q)ᵀ) - R C R,   ∂L/∂m = R q,
@@ -222,7 +222,7 @@ func (p *exactPosterior) leftOutAdjoint(dst *Cov, r *mat.SymDense, q []float64, 
 	}
 }
 
-// LeaveGroupOut implements LeaveGroupOuter. With R_gg the block of R for the n_g cases of group g,
+// LeaveGroupOut implements LeaveGroupOut. With R_gg the block of R for the n_g cases of group g,
 //
 //	log p(y_g|y_-g) = ½ log|R_gg| - ½ b_gᵀ R_gg⁻¹ b_g - ½ n_g log 2π
 //
@@ -240,7 +240,7 @@ func (p *exactPosterior) LeaveGroupOut(groups [][]int) (Functional, error) {
 		return nil, fmt.Errorf("case %d is in %d of the groups to leave out; every case must be in one", i, in[i])
 	}
 	r := mat.NewSymDense(n, nil)
-	k, ok := p.prior.(prior.Informed)
+	k, ok := p.prior.(prior.Fisher)
 	if !ok {
 		return nil, errors.New("exact leaves groups out only without inducing inputs, and groups of weighted cases " +
 			"only without noise in the kernel; repeat each case as often as its weight says")

@@ -116,7 +116,7 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 			logp, _ := likelihood.Gaussian{}.At([]float64{logNoise}).(likelihood.MomentMatcher).Moments(data.y[i], data.mean[i]+mean, variance)
 			want += logp
 		}
-		loo, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		loo, err := post.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 				}
 				want += post.Evidence().Value() - part.fit(t, approx.Exact{}, c, part.mean, logNoise).Evidence().Value()
 			}
-			left, err := post.(approx.LeaveGroupOuter).LeaveGroupOut(groups)
+			left, err := post.(approx.LeaveGroupOut).LeaveGroupOut(groups)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,8 +157,8 @@ func TestExactAgainstDenseAlgebra(t *testing.T) {
 // functionals are the differentiable scalars of a posterior.
 func functionals(t testing.TB, post approx.Posterior) map[string]approx.Functional {
 	all := map[string]approx.Functional{"evidence": post.Evidence()}
-	if _, ok := post.(approx.LeaveOneOuter); ok {
-		loo, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+	if _, ok := post.(approx.LeaveOneOut); ok {
+		loo, err := post.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestExactGradients(t *testing.T) {
 		_, byLength, byAmp := seGram(data.x, at[0], at[1])
 		all := func(post approx.Posterior) map[string]approx.Functional {
 			all := functionals(t, post)
-			left, err := post.(approx.LeaveGroupOuter).LeaveGroupOut([][]int{{9, 0, 4}, {1}, {14}, {2, 3, 5, 6, 7, 8, 10, 11, 12, 13}})
+			left, err := post.(approx.LeaveGroupOut).LeaveGroupOut([][]int{{9, 0, 4}, {1}, {14}, {2, 3, 5, 6, 7, 8, 10, 11, 12, 13}})
 			if err != nil {
 				t.Fatal(err)
 			}

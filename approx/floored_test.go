@@ -117,7 +117,7 @@ func TestLaplaceWhereCurvatureIsFloored(t *testing.T) {
 					of := map[string]func(p approx.Posterior) approx.Functional{
 						"evidence": approx.Posterior.Evidence,
 						"leave one out": func(p approx.Posterior) approx.Functional {
-							f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+							f, err := p.(approx.LeaveOneOut).LeaveOneOut()
 							if err != nil {
 								t.Fatal(err)
 							}

@@ -330,7 +330,7 @@ func TestInducingLeaveOneOut(t *testing.T) {
 					t.Errorf("without a correction %+v, %v, want %+v", caps, err, own)
 				}
 				sum := func(p approx.Posterior) approx.Functional {
-					f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+					f, err := p.(approx.LeaveOneOut).LeaveOneOut()
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -173,7 +173,7 @@ func (q Quadrature) check(method string, e EvidenceForm, lik likelihood.Likeliho
 			"(0 means exact averages, and 10 in evidence: posterior)"
 		return false, fmt.Errorf(format, method, q.Order, maxOrder)
 	}
-	if _, sites := bound(lik).(likelihood.Quadrable); sites && q.Order == 1 {
+	if _, sites := bound(lik).(likelihood.WithoutClosedForm); sites && q.Order == 1 {
 		const format = "%s: quadrature of order 1 has no variance to make sites of; use order: 2 or more, such as 10"
 		return false, fmt.Errorf(format, method)
 	}
@@ -191,7 +191,7 @@ func (q Quadrature) rule(e EvidenceForm) (nodes, logWeights []float64) {
 
 // moments is the likelihood for computing sites: lik, or its quadrature rule.
 func (q Quadrature) moments(lik likelihood.MomentMatcher) likelihood.MomentMatcher {
-	if l, ok := lik.(likelihood.Quadrable); ok && q.Order > 0 {
+	if l, ok := lik.(likelihood.WithoutClosedForm); ok && q.Order > 0 {
 		return l.Quadrature(q.Order)
 	}
 	return lik

@@ -124,7 +124,7 @@ func newJoint(
 			return near(ctx, start)
 		}
 	}
-	p.closing, p.within, p.inexact = p.conclude, 1e3, responseError
+	p.closing, p.newtonDistance, p.jacobianError = p.conclude, 1e3, responseError
 	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
 	return p.siteState, nil
 }
@@ -218,7 +218,7 @@ func (p *joint) pullClasses(dst *Cov, j int, total []weight, share float64) {
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter by block cavities, without all sites of a case. It has no
+// LeaveOneOut implements LeaveOneOut by block cavities, without all sites of a case. It has no
 // derivatives.
 func (p *joint) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged && !p.options.accepts() {

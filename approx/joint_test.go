@@ -467,7 +467,7 @@ func TestJointPredictions(t *testing.T) {
 			}
 			want += math.Log(classProbabilities(t, lik, at, spread)[y[i]])
 		}
-		left, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		left, err := post.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}

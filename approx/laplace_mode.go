@@ -40,7 +40,7 @@ func newLaplacePosterior(
 }
 
 func (p *laplacePosterior) part() (latentModel, []int) {
-	k, some := p.prior.Part()
+	k, some := p.prior.Subset()
 	if some == nil {
 		return nil, nil
 	}

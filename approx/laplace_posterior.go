@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/prior"
 )
 
-var _ LeaveOneOuter = (*laplacePosterior)(nil)
+var _ LeaveOneOut = (*laplacePosterior)(nil)
 
 // finish implements latentModel. W and the factor of B must have been computed at this point, so
 // that all results belong to the same f.
@@ -39,7 +39,7 @@ func (p *laplacePosterior) move(at *point) error {
 	if p.moving = p.prior; at.floors == 0 {
 		return nil
 	}
-	p.moving = p.prior.Afresh()
+	p.moving = p.prior.WithoutSites()
 	if err := p.moving.Factorise(at.concave); err != nil {
 		return fmt.Errorf("%w: with %d of the likelihood's curvatures below 0 laplace ended where the posterior "+
 			"density has no maximum", ErrNoGradient, at.floors)
@@ -112,7 +112,7 @@ func (p *laplacePosterior) addParameters(grad []float64, model likelihood.Parame
 	}
 }
 
-// LeaveOneOut implements LeaveOneOuter with the cavities of the sites τ = W, b = ∇log p at the
+// LeaveOneOut implements LeaveOneOut with the cavities of the sites τ = W, b = ∇log p at the
 // mode. Mode and W move with K: the weight on f̂ is the weight on μ, minus W times the weight on b,
 // minus ∂³log p/∂f³ times the weight on τ.
 func (p *laplacePosterior) LeaveOneOut() (Functional, error) {

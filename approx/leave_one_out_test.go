@@ -68,7 +68,7 @@ func TestLeaveOneOutOfSites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, ok := p.fit(t, smooth, mean, y, nil).(approx.LeaveOneOuter)
+		l, ok := p.fit(t, smooth, mean, y, nil).(approx.LeaveOneOut)
 		if ok != caps.LeaveOneOut {
 			t.Fatalf("%s: leave-one-out is said to be there: %v, and is: %v", p.name, caps.LeaveOneOut, ok)
 		}
@@ -115,7 +115,7 @@ func TestLeaveOneOutOfNegativeSites(t *testing.T) {
 			t.Errorf("log sf = %v: no site has negative precision", logAmp)
 		}
 		want := leavingEachOut(t, k, mean, y, tau, information, lik.(likelihood.MomentMatcher))
-		f, err := p.fit(t, smooth, nil, y, nil).(approx.LeaveOneOuter).LeaveOneOut()
+		f, err := p.fit(t, smooth, nil, y, nil).(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestLeaveOneOutBesideQuietSites(t *testing.T) {
 		if quietest := slices.Min(tau); quietest > 1e-12 {
 			t.Errorf("%s: the quietest site has precision %v", p.name, quietest)
 		}
-		f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		f, err := post.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestLeaveOneOutAnswers(t *testing.T) {
 					if err != nil || !post.Diagnostics().Converged {
 						continue
 					}
-					l, ok := post.(approx.LeaveOneOuter)
+					l, ok := post.(approx.LeaveOneOut)
 					if !ok {
 						return
 					}
@@ -207,7 +207,7 @@ func TestLeaveOneOutByRefits(t *testing.T) {
 		p := pair{"ep", approx.EP{}, likelihood.Probit{}}
 		k, _, _ := seGram(x, 0.5, logAmp)
 		full := p.fit(t, k, nil, y, nil)
-		f, err := full.(approx.LeaveOneOuter).LeaveOneOut()
+		f, err := full.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -299,7 +299,7 @@ func (p *meanField) finish() error {
 	return p.conclude(p.method, fixedPoint{distance: p.length, rounding: p.rounding()}, p.tolerance)
 }
 
-// LeaveOneOut implements LeaveOneOuter with the cavities of the sites in linear response. The
+// LeaveOneOut implements LeaveOneOut with the cavities of the sites in linear response. The
 // fields z, with b and τ, move with K by m₀ + A b = <h>, and so do the λ.
 func (p *meanField) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {

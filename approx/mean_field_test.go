@@ -351,7 +351,7 @@ func TestEnsembleJitter(t *testing.T) {
 		if err != nil || again.Evidence().Value() != post.Evidence().Value() || again.Diagnostics().Jitter != d.Jitter {
 			t.Errorf("%v: restored: %v", theta, err)
 		}
-		if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err == nil && !(f.Value() > -50*n) || err != nil && !errors.Is(err, approx.ErrNotConverged) {
+		if f, err := post.(approx.LeaveOneOut).LeaveOneOut(); err == nil && !(f.Value() > -50*n) || err != nil && !errors.Is(err, approx.ErrNotConverged) {
 			t.Errorf("%v: leave-one-out %v, error %v", theta, f.Value(), err)
 		}
 	}

@@ -165,7 +165,7 @@ func TestThreadsOfSeveralClasses(t *testing.T) {
 		proba, mean, variance := mat.NewDense(n, classes, nil), make([]float64, n), make([]float64, n)
 		p.PredictProba(proba, []*mat.Dense{cross}, [][]float64{diag}, nil)
 		p.Latent(mean, variance, cross, diag, 2)
-		loo, err := p.(LeaveOneOuter).LeaveOneOut()
+		loo, err := p.(LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}

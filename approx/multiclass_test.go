@@ -541,7 +541,7 @@ func TestMulticlassLatent(t *testing.T) {
 		for j := range covariances {
 			covariances[j] = mat.NewSymDense(classes, nil)
 		}
-		post.(approx.LatentCovariancer).LatentCovariance(covariances, cross, diag)
+		post.(approx.JointLatent).LatentCovariance(covariances, cross, diag)
 		proba := mat.NewDense(m, classes, nil)
 		post.PredictProba(proba, cross, diag, means)
 		latent, variance := mat.NewDense(classes, m, nil), make([]float64, m)
@@ -740,7 +740,7 @@ func TestMulticlassAlwaysAnswers(t *testing.T) {
 						}
 					}
 				}
-				if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil || !(f.Value() <= 0) || math.IsInf(f.Value(), 0) {
+				if f, err := post.(approx.LeaveOneOut).LeaveOneOut(); err != nil || !(f.Value() <= 0) || math.IsInf(f.Value(), 0) {
 					t.Errorf("%s: leave-one-out %v, error %v", where, f, err)
 				}
 				prob := predictClasses(post, cov, nil)
@@ -770,7 +770,7 @@ func TestMulticlassLeaveOneOutAgainstRefits(t *testing.T) {
 		}
 		return post
 	}
-	f, err := fit(x, y).(approx.LeaveOneOuter).LeaveOneOut()
+	f, err := fit(x, y).(approx.LeaveOneOut).LeaveOneOut()
 	if err != nil {
 		t.Fatal(err)
 	}

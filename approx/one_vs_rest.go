@@ -140,7 +140,7 @@ func (p *oneVsRest) Evidence() Functional {
 
 // LeaveOneOut is the sum of the classes' leave-one-out log probabilities.
 func (p *oneVsRest) LeaveOneOut() (Functional, error) {
-	return p.sum(func(c Posterior) (Functional, error) { return c.(LeaveOneOuter).LeaveOneOut() })
+	return p.sum(func(c Posterior) (Functional, error) { return c.(LeaveOneOut).LeaveOneOut() })
 }
 
 // Corrected is the sum of the classes' corrected log evidences.

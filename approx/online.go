@@ -20,7 +20,7 @@ import (
 
 var (
 	_ Approximation = Online{}
-	_ LeaveOneOuter = (*onlinePosterior)(nil)
+	_ LeaveOneOut   = (*onlinePosterior)(nil)
 )
 
 // Online is the online method of Csató et al. (2000), equations (10)-(12), also known as
@@ -390,7 +390,7 @@ func (p *onlinePosterior) reverse(g blas64.Symmetric, w visitWeights) (mean, by1
 	return mean, by1, by2
 }
 
-// LeaveOneOut implements LeaveOneOuter with the cavities of the sites that the visits left. Let γ
+// LeaveOneOut implements LeaveOneOut with the cavities of the sites that the visits left. Let γ
 // be the weight on μ, including the weight on b = ν - Sμ. The weight on ν is byB + Σγ. The weight
 // on τ is -μ times the weight on ν, plus the explicit derivative by τ.
 func (p *onlinePosterior) LeaveOneOut() (Functional, error) {

@@ -187,7 +187,7 @@ func TestOracle(t *testing.T) {
 			if got := post.Evidence().Value(); !near(got, want.logEvidence, 1e-9) {
 				t.Errorf("log evidence %.13g, want %.13g", got, want.logEvidence)
 			}
-			if l, ok := post.(approx.LeaveOneOuter); ok && want.leaveOneOut != 0 {
+			if l, ok := post.(approx.LeaveOneOut); ok && want.leaveOneOut != 0 {
 				f, err := l.LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 
 var (
 	_ Approximation = PL{}
-	_ LeaveOneOuter = (*siteState)(nil)
+	_ LeaveOneOut   = (*siteState)(nil)
 )
 
 // PL is posterior linearisation for two or more classes, in order or not (García-Fernández, Tronarp

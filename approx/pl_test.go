@@ -433,7 +433,7 @@ func TestNegativeSitesAgainstDenseAlgebra(t *testing.T) {
 	if got, want := along(g.K, scaled(1, byLength, n)), (value(h)-value(-h))/(2*h); !near(got, want, 1e-6) {
 		t.Errorf("adjoint %.10g, differences give %.10g", got, want)
 	}
-	if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil || math.IsNaN(f.Value()) || !errors.Is(f.Adjoint(&g, 0), approx.ErrNoGradient) {
+	if f, err := post.(approx.LeaveOneOut).LeaveOneOut(); err != nil || math.IsNaN(f.Value()) || !errors.Is(f.Adjoint(&g, 0), approx.ErrNoGradient) {
 		t.Errorf("leave-one-out: %v", err)
 	}
 	again, err := approx.EP{NegativeSites: approx.KeepNegative}.Restore([]approx.Cov{{K: k}}, approx.Targets{Classes: 2, Value: y[:n]}, noisyThreshold, post.State())
@@ -527,7 +527,7 @@ func TestGradientOverEpsilon(t *testing.T) {
 			floors += fit(theta[2]).Diagnostics().Floors
 			for what, of := range map[string]func(approx.Posterior) (approx.Functional, error){
 				"evidence":      func(p approx.Posterior) (approx.Functional, error) { return p.Evidence(), nil },
-				"leave-one-out": func(p approx.Posterior) (approx.Functional, error) { return p.(approx.LeaveOneOuter).LeaveOneOut() },
+				"leave-one-out": func(p approx.Posterior) (approx.Functional, error) { return p.(approx.LeaveOneOut).LeaveOneOut() },
 			} {
 				at := func(e float64) approx.Functional {
 					f, err := of(fit(e))
@@ -842,7 +842,7 @@ func TestLeaveOneOutOfRegression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sums[i], err = post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil {
+		if sums[i], err = post.(approx.LeaveOneOut).LeaveOneOut(); err != nil {
 			t.Fatal(err)
 		}
 		adjoints[i], byNoise[i] = approx.Cov{K: mat.NewSymDense(n, nil), Mean: make([]float64, n)}, make([]float64, 1)

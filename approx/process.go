@@ -89,7 +89,7 @@ func (p *process) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean []
 }
 
 func (p *process) condense() (State, bool) {
-	s, ok := p.prior.Numbers(p.b)
+	s, ok := p.prior.Condensed(p.b)
 	return s, ok
 }
 

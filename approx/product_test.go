@@ -262,7 +262,7 @@ func every(t *testing.T, method approx.Approximation, lik likelihood.Likelihood,
 	}
 
 	leaveOneOut := func(p approx.Posterior) approx.Functional {
-		f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+		f, err := p.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -176,7 +176,7 @@ func TestUnconverged(t *testing.T) {
 			if err := post.Evidence().Adjoint(&approx.Cov{K: mat.NewSymDense(n, nil)}, 0); !errors.Is(err, approx.ErrNoGradient) {
 				t.Errorf("%s: adjoint: error %v", name, err)
 			}
-			if f, err := post.(approx.LeaveOneOuter).LeaveOneOut(); err != nil || math.IsNaN(f.Value()) {
+			if f, err := post.(approx.LeaveOneOut).LeaveOneOut(); err != nil || math.IsNaN(f.Value()) {
 				t.Errorf("%s: leave-one-out: error %v", name, err)
 			}
 			caps, err := method.Uses(likelihood.Logit{}, 2)
@@ -191,7 +191,7 @@ func TestUnconverged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := refused.(approx.LeaveOneOuter).LeaveOneOut(); !errors.Is(err, approx.ErrNotConverged) {
+			if _, err := refused.(approx.LeaveOneOut).LeaveOneOut(); !errors.Is(err, approx.ErrNotConverged) {
 				t.Errorf("%s refused: leave-one-out: error %v", name, err)
 			}
 		}

@@ -74,9 +74,9 @@ type Sampling struct {
 	Seed uint64 `yaml:"seed" within:"[0,inf]"`
 }
 
-// Abridger methods are so slow that their time is estimated from a shorter fit and a factor.
-type Abridger interface {
-	Abridged() (quick Approximation, times float64)
+// Shortened is a method so slow that its time is estimated from a shorter fit and a factor.
+type Shortened interface {
+	Shortened() (quick Approximation, times float64)
 }
 
 // Sampled posteriors estimate class probabilities from samples.
@@ -113,8 +113,8 @@ func (a Sampling) Memory(s Size) Memory {
 	return Memory{Fit: words(n2+samples*s.Cases, 3*n2+4*a.Chains*s.Cases+(s.Cases+samples)*s.New)}
 }
 
-// Abridged implements Abridger: with fewer temperatures.
-func (a Sampling) Abridged() (Approximation, float64) {
+// Shortened is the method with fewer temperatures.
+func (a Sampling) Shortened() (Approximation, float64) {
 	const temperatures = 20
 	a = a.filled()
 	moves := float64(a.Moves*a.Temperatures + a.Burn + a.Samples)

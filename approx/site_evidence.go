@@ -17,7 +17,7 @@ func (p *siteState) finish(f fixedPoint) error {
 	f.early = p.diagnostics.Iterations < p.options.MaxIterations
 	err := p.conclude(p.method, f, p.target)
 	if err == nil && !p.diagnostics.Converged {
-		p.explain(p.method, p.tau, p.sharpest, f)
+		p.explain(p.method, p.tau, p.largestPrecision, f)
 		if p.options.accepts() {
 			err = p.accept(f)
 		}
@@ -74,7 +74,7 @@ func (p *siteState) noGradient(evidence bool) error {
 	return nil
 }
 
-// LeaveOneOut implements LeaveOneOuter by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f)
+// LeaveOneOut implements LeaveOneOut by the cavities: Σ_i log p(y_i|y_-i) ≈ Σ_i log ∫ p(y_i|f)
 // N(f; m_-i, v_-i) df. The cavity N(m, c) is a function of marginal and site: 1/c = 1/v - τ, m = μ
 // - c(ν - τμ). If a case has several copies, one copy is left out, and the logarithm counts for
 // every copy.

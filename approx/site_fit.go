@@ -88,8 +88,8 @@ func startNearby(ctx context.Context, m siteMethod, cov []Cov, y Targets, lik li
 		return nil, nil
 	}
 	o := &p.options
-	o.Tolerance, o.MaxIterations = max(o.Tolerance, startTolerance), min(o.MaxIterations, hopeless)
-	p.within = startWithin
+	o.Tolerance, o.MaxIterations = max(o.Tolerance, startTolerance), min(o.MaxIterations, iterationCap)
+	p.newtonDistance = startWithin
 	f, err := p.run(ctx, nil)
 	if err != nil || !(f.distance <= nearEnough) {
 		return nil, ctx.Err()

@@ -29,15 +29,15 @@ type siteSearch struct {
 	at     fixedPoint // distance of the sites from the fixed point
 	cycles *cycleDetector
 	// current schedule; Sequential if that is fastest, or after Mixed has switched to it
-	schedule   Schedule
-	limit      int     // largest number of iterations
-	damping    float64 // largest fraction of a site update
-	step       float64 // fraction of the next parallel updates
-	before     State   // the sites before the last update that may be undone
-	reached    float64 // distance of the sites in before
-	within     float64 // the distance below which Newton's method is used
-	length     float64 // length of the last update if it was a Newton step; else 0
-	linearised float64 // distance of the sites for which the Jacobian was computed
+	schedule       Schedule
+	limit          int     // largest number of iterations
+	damping        float64 // largest fraction of a site update
+	step           float64 // fraction of the next parallel updates
+	before         State   // the sites before the last update that may be undone
+	reached        float64 // distance of the sites in before
+	newtonDistance float64 // the distance below which Newton's method is used
+	length         float64 // length of the last update if it was a Newton step; else 0
+	linearised     float64 // distance of the sites for which the Jacobian was computed
 	// Newton steps have the exact Jacobian, because approximations did not converge
 	exact    bool
 	idle     bool        // whether the last sweep changed nothing
@@ -75,13 +75,13 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 	r := siteSearch{
 		siteState: p, cycles: newCycleDetector(p.state), schedule: o.Schedule, limit: o.MaxIterations,
 		damping: o.Damping, step: o.Damping, before: slices.Clone(p.state), reached: math.Inf(1),
-		within: p.newtonWithin(), linearised: math.Inf(1),
+		newtonDistance: p.newtonWithin(), linearised: math.Inf(1),
 	}
 	if r.together = !p.search.PrefersSweeps(); r.together && o.accepts() {
 		r.schedule = Parallel
 	} else if r.together {
 		r.schedule, r.anderson.depth = Mixed, 6
-	} else if r.within > 0 {
+	} else if r.newtonDistance > 0 {
 		// The fixed point does not depend on the schedule. Parallel updates overshoot far from it.
 		r.schedule = Sequential
 		if start == nil { // start at the prior marginals
@@ -95,7 +95,7 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 		var err error
 		r.at, err = r.refresh()
 		// For plain updates the target may change with each of them.
-		early := err == nil && (r.within == 0 || r.at.distance <= o.Tolerance)
+		early := err == nil && (r.newtonDistance == 0 || r.at.distance <= o.Tolerance)
 		if early {
 			r.computeEvidence()
 		}
@@ -135,9 +135,9 @@ func (r *siteSearch) take(ctx context.Context, next move) error {
 }
 
 const (
-	// hopeless is the number of iterations after which a fit that double precision cannot carry is
-	// given up.
-	hopeless = 50
+	// iterationCap is the number of iterations after which a fit that double precision cannot carry
+	// is given up.
+	iterationCap = 50
 	// overshoot is the growth of the distance from a fixed point at which a parallel update is
 	// undone.
 	overshoot = 2
@@ -148,10 +148,10 @@ const (
 	sweepsPerRefresh = 8
 	// leastLength is the shortest fraction of a Newton step that is tried.
 	leastLength = 0.25
-	// blurred is a factor on the estimated rounding error: below this distance, a Newton step that
-	// does not reduce the distance has reached rounding, because it would otherwise square the
-	// distance.
-	blurred = 16
+	// roundingFactor is a factor on the estimated rounding error: below this distance, a Newton
+	// step that does not reduce the distance has reached rounding, because it would otherwise
+	// square the distance.
+	roundingFactor = 16
 )
 
 // judge returns the next step, given the error of refresh.
@@ -160,18 +160,18 @@ func (r *siteSearch) judge(err error) move {
 	if r.length > 0 {
 		// Far from the fixed point the rounding error may be large: that alone settles nothing.
 		settled := r.at.settled(r.target) && distance <= r.reached
-		switch blur := blurred * max(r.at.rounding, r.at.drift); {
+		switch blur := roundingFactor * max(r.at.rounding, r.at.drift); {
 		case err == nil && (settled || distance <= (1-r.length/4)*r.reached):
 		case err == nil && r.length == 1 && distance <= min(blur, unresolved):
 			r.at.drift = max(r.at.drift, distance)
 			return done
 		case r.length > leastLength && iterations < r.limit:
 			return halve
-		case r.inexact > 0 && !r.exact:
+		case r.jacobianError > 0 && !r.exact:
 			r.exact, r.length = true, 0
 			return takeBack
 		default:
-			r.within, r.length = r.reached/10, 0
+			r.newtonDistance, r.length = r.reached/10, 0
 			return takeBack
 		}
 		r.length = 0
@@ -184,14 +184,14 @@ func (r *siteSearch) judge(err error) move {
 		return done
 	}
 	if r.at.rounding > unresolved {
-		r.limit = min(r.limit, max(iterations, hopeless))
+		r.limit = min(r.limit, max(iterations, iterationCap))
 	}
 	if r.at.settled(r.target) || (r.idle || r.stalls()) && distance <= r.at.drift || iterations >= r.limit {
 		return done
 	}
 	tooFar := r.schedule != Sequential && !(distance <= overshoot*r.reached) && r.step > leastDamping
 	switch {
-	case r.inexact > 0 && !(distance <= overshoot*r.reached) && r.damping > leastDamping && !r.options.accepts():
+	case r.jacobianError > 0 && !(distance <= overshoot*r.reached) && r.damping > leastDamping && !r.options.accepts():
 		r.damping /= 2 // all cases were updated at once
 		return takeBack
 	case tooFar && r.schedule == Mixed:
@@ -211,7 +211,7 @@ func (r *siteSearch) judge(err error) move {
 
 // nearby reports whether Newton's method may be used.
 func (r *siteSearch) nearby() bool {
-	return r.schedule == Sequential && r.at.distance <= r.within && r.at.floors == 0
+	return r.schedule == Sequential && r.at.distance <= r.newtonDistance && r.at.floors == 0
 }
 
 // stalls reports whether an accelerated update came no nearer.
@@ -221,7 +221,7 @@ func (r *siteSearch) stalls() bool { return r.together && !(r.at.distance <= r.r
 // the remaining distance is about the product of both distances.
 func (r *siteSearch) newtonFromFactor() {
 	if r.exact {
-		r.newtonStep(prior.Exactly)
+		r.newtonStep(prior.AtFactorExact)
 	} else if r.linearised*r.at.distance > r.target/2 {
 		r.linearised = r.at.distance
 		r.newtonStep(prior.Factored)
@@ -234,7 +234,7 @@ func (r *siteSearch) newtonFromFactor() {
 func (r *siteSearch) newtonStep(at prior.At) {
 	copy(r.before, r.state)
 	r.reached, r.length = r.at.distance, 1
-	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), max(r.at.distance/8, r.inexact))
+	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), max(r.at.distance/8, r.jacobianError))
 	r.diagnostics.Iterations++
 }
 
@@ -270,7 +270,7 @@ func (r *siteSearch) sweeps(ctx context.Context) error {
 		if r.idle || r.diagnostics.Iterations == r.limit {
 			return nil
 		}
-		if r.within == 0 && !r.together {
+		if r.newtonDistance == 0 && !r.together {
 			continue
 		}
 		if !r.search.Swept(r.sigma) {

@@ -52,7 +52,7 @@ type averages struct {
 }
 
 func averaged(lik likelihood.MomentMatcher, y float64, at gaussian) (a averages) {
-	if t, ok := lik.(likelihood.Tilter); ok && t.Proper(y) {
+	if t, ok := lik.(likelihood.ExactMoments); ok && t.Proper(y) {
 		a.proper = true
 		a.log, a.d, a.tilted.mean, a.tilted.variance = t.Tilted(y, at.mean, at.variance)
 		return a
@@ -93,41 +93,41 @@ type term struct {
 // linearisation or the variational method. Its State is τ and then ν.
 type siteState struct {
 	process
-	sited prior.Sited // the prior
-	// The fields from initial to inexact are set for several latent processes. For one latent
+	sited prior.SiteSolver // the prior
+	// The fields from initial to jacobianError are set for several latent processes. For one latent
 	// process they are nil or 0.
 	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
 	// the sites of the variational method
-	bounded func(ctx context.Context, start State) (State, error)
-	closing func() Posterior // the posterior where the iteration ended
-	within  float64          // the distance at which Newton's method takes over
-	inexact float64          // the relative error of the search's Jacobian
+	bounded        func(ctx context.Context, start State) (State, error)
+	closing        func() Posterior // the posterior where the iteration ended
+	newtonDistance float64          // the distance at which Newton's method takes over
+	jacobianError  float64          // the relative error of the search's Jacobian
 	// jacobian is the prior's Jacobian at the posterior, and pull is pullImplicit or
 	// joint.pullClasses.
 	jacobian func(sigma []float64) func(dst, x []float64)
 	pull     func(dst *Cov, j int, total []weight, share float64)
 
-	search    prior.Search // during an iteration
-	method    string
-	rule      rule
-	options   Iteration // defaults are filled in
-	tau, nu   []float64 // the halves of the state
-	mu, sigma []float64 // means and variances of the marginals
-	spread    []float64 // additional variance of f_i, over which log p(y|f) is averaged too; nil: 0
-	next      []site    // the rule's sites at the marginals
-	penalised bool      // the log evidence has the penalty of a prior of lower rank
-	terms     []term
+	search        prior.Search // during an iteration
+	method        string
+	rule          rule
+	options       Iteration // defaults are filled in
+	tau, nu       []float64 // the halves of the state
+	mu, sigma     []float64 // means and variances of the marginals
+	extraVariance []float64 // additional variance of f_i, over which log p(y|f) is averaged too; nil: 0
+	next          []site    // the rule's sites at the marginals
+	penalised     bool      // the log evidence has the penalty of a prior of lower rank
+	terms         []term
 
 	alpha   float64                  // the power of a site that share takes out
 	moments likelihood.MomentMatcher // the averages of p(y|f)^alpha that make sites
 	// for each weight w < 1, the averages of p(y|f)^(w alpha)
-	powered map[float64]likelihood.MomentMatcher
+	momentsByPower map[float64]likelihood.MomentMatcher
 	// nodes of the quadrature in the evidence; nil: none
 	nodes, logWeights []float64
 
-	target    float64 // largest distance for which the log evidence is within the tolerance
-	uncertain float64 // the error of μ beyond the rounding of its last digit
-	sharpest  float64 // the largest τ_i K_ii so far
+	target           float64 // largest distance for which the log evidence is within the tolerance
+	uncertain        float64 // the error of μ beyond the rounding of its last digit
+	largestPrecision float64 // the largest τ_i K_ii so far
 }
 
 // newSiteState checks the arguments of a fit. power is the power α of the correction for inducing
@@ -149,7 +149,9 @@ func newSiteState(
 }
 
 // stateOf has sites of zero precision.
-func stateOf(method string, o Iteration, k process, sited prior.Sited, moments likelihood.MomentMatcher) *siteState {
+func stateOf(
+	method string, o Iteration, k process, sited prior.SiteSolver, moments likelihood.MomentMatcher,
+) *siteState {
 	n := len(k.y)
 	k.state = make(State, 2*n)
 	return &siteState{
@@ -178,14 +180,15 @@ func (p *siteState) set(s State) error {
 func (p *siteState) refresh() (fixedPoint, error) {
 	var fit fixedPoint
 	for i, t := range p.tau {
-		if p.sharpest = max(p.sharpest, t*p.sited.Variance(i)); math.IsNaN(p.sharpest) {
-			p.sharpest = math.Inf(1)
+		if p.largestPrecision = max(p.largestPrecision, t*p.sited.Variance(i)); math.IsNaN(p.largestPrecision) {
+			p.largestPrecision = math.Inf(1)
 		}
 	}
 	p.diagnostics.Factorizations++
 	if err := p.sited.Factorise(p.tau); err != nil { // GPML Algorithm 3.5 line 13
 		fit.distance = math.Inf(1)
-		if p.explain(p.method, p.tau, p.sharpest, fit); p.diagnostics.Failure != nil && p.sharpest > unbounded {
+		p.explain(p.method, p.tau, p.largestPrecision, fit)
+		if p.diagnostics.Failure != nil && p.largestPrecision > unbounded {
 			err = p.diagnostics.Failure
 		}
 		return fit, err
@@ -293,11 +296,11 @@ func (p *siteState) cavity(i int, alpha float64) gaussian {
 	return p.marginal(i, p.sigma[i], p.b[i]).without(alpha)
 }
 
-// wider returns v, a variance of f_i, plus the additional variance over which log p(y_i|f) is
-// averaged.
-func (p *siteState) wider(i int, v float64) float64 {
-	if p.spread != nil {
-		v += p.spread[i]
+// averagedVariance returns v, a variance of f_i, plus the additional variance over which log
+// p(y_i|f) is averaged.
+func (p *siteState) averagedVariance(i int, v float64) float64 {
+	if p.extraVariance != nil {
+		v += p.extraVariance[i]
 	}
 	return v
 }
@@ -420,7 +423,7 @@ const nearEnough = 0.3
 // that is unstable under updates.
 func (p *siteState) newtonWithin() float64 {
 	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
-		return cmp.Or(p.within, nearEnough)
+		return cmp.Or(p.newtonDistance, nearEnough)
 	}
 	return 0
 }
@@ -433,10 +436,10 @@ func (p *siteState) powers() error {
 	if p.weight == nil {
 		return nil
 	}
-	p.powered = map[float64]likelihood.MomentMatcher{}
+	p.momentsByPower = map[float64]likelihood.MomentMatcher{}
 	for i := range p.weight {
 		power := p.weight.power(i)
-		if _, known := p.powered[power]; known || power == 1 {
+		if _, known := p.momentsByPower[power]; known || power == 1 {
 			continue
 		}
 		l, ok := likelihood.Power(p.lik, p.alpha*power)
@@ -445,7 +448,7 @@ func (p *siteState) powers() error {
 				"known for smooth ones, noisy_threshold and step, without quadrature; use inference: laplace",
 				p.method, i, p.weight[i])
 		}
-		p.powered[power] = l
+		p.momentsByPower[power] = l
 	}
 	return nil
 }
@@ -453,7 +456,7 @@ func (p *siteState) powers() error {
 // ofCopy are the averages that make the site of a copy of case i.
 func (p *siteState) ofCopy(i int) likelihood.MomentMatcher {
 	if power := p.weight.power(i); power < 1 {
-		return p.powered[power]
+		return p.momentsByPower[power]
 	}
 	return p.moments
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 )
 
-// explain adds the cause to a fit that has not converged, as far as it was measured; sharpest is
-// the largest τ_i K_ii. If p(y|f) jumps and the rank of K is smaller than the number of cases, all
-// latent values are combinations of a few numbers. No case has an independent component, so
-// contradicting labels determine these numbers ever more precisely with each update. The precisions
-// of sites grow until double precision cannot represent the precisions of sites and of the prior
-// together.
+// explain adds the cause to a fit that has not converged, as far as it was measured;
+// largestPrecision is the largest τ_i K_ii. If p(y|f) jumps and the rank of K is smaller than the
+// number of cases, all latent values are combinations of a few numbers. No case has an independent
+// component, so contradicting labels determine these numbers ever more precisely with each update.
+// The precisions of sites grow until double precision cannot represent the precisions of sites and
+// of the prior together.
 func (p *process) explain(method string, tau []float64, sharpest float64, f fixedPoint) {
 	_, smooth := p.lik.(likelihood.Differentiable)
 	if smooth || slices.ContainsFunc(tau, func(t float64) bool { return t < 0 }) {

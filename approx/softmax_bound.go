@@ -90,8 +90,8 @@ func atLargestBound(
 				return nil, nil
 			}
 			continue
-		case s.at != prior.Exactly && (decrement > before/2 || decrement < 1 && decrement > before/10):
-			s.at, before = prior.Exactly, math.Inf(1)
+		case s.at != prior.AtFactorExact && (decrement > before/2 || decrement < 1 && decrement > before/10):
+			s.at, before = prior.AtFactorExact, math.Inf(1)
 			continue
 		case math.Abs(decrement) < 1e-6 && (!(decrement > enough) || stalls == mostStalls):
 			return s.end(), nil

@@ -66,7 +66,7 @@ func (p *categories) implicit(variances []float64) (u []float64) {
 	return u
 }
 
-// LeaveOneOut implements LeaveOneOuter by block cavities, over which softmax is averaged as in
+// LeaveOneOut implements LeaveOneOut by block cavities, over which softmax is averaged as in
 // predictions. It has no derivatives.
 func (p *categories) LeaveOneOut() (Functional, error) {
 	if !p.diagnostics.Converged {

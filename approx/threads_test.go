@@ -63,12 +63,12 @@ func TestBitsWithThreads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				left, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+				left, err := post.(approx.LeaveOneOut).LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)
 				}
 				functionals := []approx.Functional{post.Evidence(), left}
-				if l, ok := post.(approx.LeaveGroupOuter); ok {
+				if l, ok := post.(approx.LeaveGroupOut); ok {
 					var groups [][]int
 					for i := range n / 3 {
 						groups = append(groups, []int{i, i + n/3, i + 2*(n/3)})

@@ -72,7 +72,7 @@ func TestEqualCasesShareTheirLatentValue(t *testing.T) {
 			}
 			compare("log evidence", merged.Evidence(), each.Evidence(), 1e-9)
 			loo := func(p approx.Posterior) approx.Functional {
-				f, err := p.(approx.LeaveOneOuter).LeaveOneOut()
+				f, err := p.(approx.LeaveOneOut).LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -134,9 +134,9 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 			"carry the bound: lower the amplitude", errImprecise, v, largestVariance)
 	}
 	if rest := 1 - p.sited.Power(); rest > 0 {
-		p.spread, p.penalised = make([]float64, len(p.y)), false
-		for i := range p.spread {
-			p.spread[i] = rest * p.sited.ResidualVariance(i)
+		p.extraVariance, p.penalised = make([]float64, len(p.y)), false
+		for i := range p.extraVariance {
+			p.extraVariance[i] = rest * p.sited.ResidualVariance(i)
 		}
 	}
 	if p.bounded != nil {
@@ -183,15 +183,15 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 	c := v / max(1-moving*p.tau[i]*v, eps)
 	m, mean, s := p.mu[i]-c*moving*b, p.mu[i], math.Sqrt(v)
 	at := func(mean, s float64) (a averages, value float64) {
-		a = p.expected(i, moving, mean, p.wider(i, s*s))
+		a = p.expected(i, moving, mean, p.averagedVariance(i, s*s))
 		return a, a.log + math.Log(s) - (s*s+(mean-m)*(mean-m))/(2*c)
 	}
 	own, value := at(mean, s)
-	if t, ok := p.moments.(likelihood.Tilter); ok {
+	if t, ok := p.moments.(likelihood.ExactMoments); ok {
 		own.proper = t.Proper(p.y[i])
 	}
 	d := own.d
-	for value < -wild && s > 1e-3 { // beyond, the average may grow exponentially with the variance
+	for value < -valueTooLow && s > 1e-3 { // beyond, the average may grow exponentially with the variance
 		var a averages
 		s /= 2
 		a, value = at(mean, s)
@@ -227,7 +227,7 @@ func (p variationalRule) match(i int, v, b float64) (site, error) {
 	}
 	tau := max(-d[1], 0)
 	if moving < 1 {
-		own = p.expected(i, 1, p.mu[i], p.wider(i, v))
+		own = p.expected(i, 1, p.mu[i], p.averagedVariance(i, v))
 	}
 	return site{tau: tau / moving, offset: (d[0] + tau*(mean-p.mu[i])) / moving, average: own}, nil
 }
@@ -242,8 +242,8 @@ func (p variationalRule) expected(i int, share, mean, variance float64) (a avera
 	return a
 }
 
-// wild is an average log p(y|f) from which Newton's method does not start.
-const wild = 1e8
+// valueTooLow is an average log p(y|f) from which Newton's method does not start.
+const valueTooLow = 1e8
 
 func (variationalRule) negative() bool { return false }
 
@@ -257,7 +257,7 @@ func (p variationalRule) term(i int) term {
 
 func (p variationalRule) explicit(grad []float64, i int) {
 	e, d1, d2 := make([]float64, len(grad)), make([]float64, len(grad)), make([]float64, len(grad))
-	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
+	p.model.DExpected(e, d1, d2, p.y[i], p.mu[i], p.averagedVariance(i, p.sigma[i]))
 	floats.AddScaled(grad, p.weight.of(i), e)
 }
 
@@ -272,7 +272,7 @@ func (p variationalRule) slopes(i int) siteSlopes {
 
 func (p variationalRule) paramSlopes(i int, tau, offset []float64) {
 	e := make([]float64, len(tau))
-	p.model.DExpected(e, offset, tau, p.y[i], p.mu[i], p.wider(i, p.sigma[i]))
+	p.model.DExpected(e, offset, tau, p.y[i], p.mu[i], p.averagedVariance(i, p.sigma[i]))
 	for j := range tau {
 		tau[j], offset[j] = -p.weight.of(i)*tau[j], p.weight.of(i)*offset[j]
 	}

@@ -200,8 +200,8 @@ func TestWeightsWithVariancesOfTheirOwn(t *testing.T) {
 				}
 				compare("evidence", got.Evidence(), want.Evidence())
 				if s.structure == nil || s.structure.PowerOr(1) == 1 {
-					f, err := got.(approx.LeaveOneOuter).LeaveOneOut()
-					g, wrong := want.(approx.LeaveOneOuter).LeaveOneOut()
+					f, err := got.(approx.LeaveOneOut).LeaveOneOut()
+					g, wrong := want.(approx.LeaveOneOut).LeaveOneOut()
 					if err != nil || wrong != nil {
 						t.Fatal(name, err, wrong)
 					}

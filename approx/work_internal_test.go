@@ -70,7 +70,7 @@ func TestWork(t *testing.T) {
 				if err := p.Evidence().Adjoint(&adjoint, 0); err != nil {
 					t.Fatal(err)
 				}
-				loo, err := p.(LeaveOneOuter).LeaveOneOut()
+				loo, err := p.(LeaveOneOut).LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -192,7 +192,7 @@ var follow = []followed{
 		after: fewCrabs + withKernel("{se: {length_scale: 0.02}}", "probit", "laplace") + "tune: {method: bfgs, restarts: 10}\n", elsewhere: true},
 	{kind: cause.Plateau, remedy: "start length scales elsewhere", before: fewCrabs + withKernel("{se: {length_scale: {init: 0.001, bounds: [0.0001, 0.01]}}}", "probit", "laplace") + "tune: {method: auto}\n",
 		after: fewCrabs + withKernel("{se: {length_scale: 3}}", "probit", "laplace") + "tune: {method: auto}\n"},
-	{kind: cause.Incomplete, remedy: "run with --resume", before: fewCrabs + byProbit + twoFolds, options: Options{Options: search.Options{Own: func(study, _ int) bool { return study > 0 }}},
+	{kind: cause.Incomplete, remedy: "run with --resume", before: fewCrabs + byProbit + twoFolds, options: Options{Options: search.Options{Ours: func(study, _ int) bool { return study > 0 }}},
 		then: Options{Resume: true}},
 	{kind: cause.LoneOptimum, remedy: "raise restarts", before: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 2}\n" + twoFolds, after: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 20}\n" + twoFolds},
 	{kind: cause.HeldNoise, remedy: "likelihood: {gaussian: {noise: {init: 1}}} tunes it", data: line, before: numbers + withKernel("se", "gaussian", "exact") + twoFolds,

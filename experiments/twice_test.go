@@ -55,7 +55,7 @@ func repeated(t *testing.T, name string) *plan.Plan {
 // apart makes every study of a plan compute everything itself.
 func apart(p *plan.Plan) *plan.Plan {
 	for i := range p.Studies {
-		p.Studies[i].Shared, p.Studies[i].Job.Twin = search.Shared{}, nil
+		p.Studies[i].Shared, p.Studies[i].Job.SameTraining = search.Shared{}, nil
 	}
 	return p
 }
@@ -80,7 +80,7 @@ func (c *counted) count(p *plan.Plan) {
 	for i := range p.Studies {
 		s := &p.Studies[i]
 		j, set, trial, assess := s.Job, s.Job.Set, s.Trial, s.Assess
-		if s.Twin != "" {
+		if s.SameAs != "" {
 			j.Model, j.Tuned = objective.Model{}, objective.Model{}
 			if j.Comparator != nil {
 				j.Comparator = refusing{j.Comparator}
@@ -98,7 +98,7 @@ func (c *counted) count(p *plan.Plan) {
 			if j.Chain != nil || j.Score != nil {
 				seed = set.Seed + uint64(index)
 			}
-			if j.Optimizer == "" && j.Chain == nil && (set.Held() > 0 || j.Twin != nil) { // then its result includes scores
+			if j.Optimizer == "" && j.Chain == nil && (set.Held() > 0 || j.SameTraining != nil) { // then its result includes scores
 				held = fmt.Sprint(set.Test, of.Inference.Text)
 			}
 			if p.Preliminary {
@@ -198,12 +198,12 @@ func TestCostsCountOnce(t *testing.T) {
 	} {
 		alone := apart(repeated(t, name))
 		for i, s := range repeated(t, name).Studies {
-			if s.Lead != want[i] {
-				t.Errorf("%s: study %d does the trials of study %d, want %d", name, s.Lead, i, want[i])
+			if s.RunsTrialsOf != want[i] {
+				t.Errorf("%s: study %d does the trials of study %d, want %d", name, s.RunsTrialsOf, i, want[i])
 			}
 			c, _ := s.Times(plan.Nominal)
-			of, _ := alone.Studies[s.Lead].Times(plan.Nominal)
-			if s.Lead == i && (c.Trials != of.Trials || c.All < of.All) || s.Lead < i && c.Trials != 0 {
+			of, _ := alone.Studies[s.RunsTrialsOf].Times(plan.Nominal)
+			if s.RunsTrialsOf == i && (c.Trials != of.Trials || c.All < of.All) || s.RunsTrialsOf < i && c.Trials != 0 {
 				t.Errorf("%s: study %d takes %+v", name, i, c)
 			}
 		}

@@ -67,7 +67,7 @@ func (LeaveOneOut) Uses(c approx.Caps) (bool, error) {
 
 // Of returns the posterior's leave-one-out log probability.
 func (LeaveOneOut) Of(p approx.Posterior) (approx.Functional, error) {
-	return p.(approx.LeaveOneOuter).LeaveOneOut()
+	return p.(approx.LeaveOneOut).LeaveOneOut()
 }
 
 // Memory is the memory of the leave-one-out sum, and for a gradient also of its adjoint.
@@ -100,5 +100,5 @@ func (LeaveGroupOut) Uses(c approx.Caps) (bool, error) {
 // Of returns the posterior's leave-group-out log density. It is an error if a case is not in
 // exactly one of the groups.
 func (c LeaveGroupOut) Of(p approx.Posterior) (approx.Functional, error) {
-	return p.(approx.LeaveGroupOuter).LeaveGroupOut(c.Groups)
+	return p.(approx.LeaveGroupOut).LeaveGroupOut(c.Groups)
 }

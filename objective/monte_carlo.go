@@ -73,7 +73,7 @@ func (a MonteCarlo) Predict(dst *mat.Dense, p *Point, z *kernel.Inputs) {
 // covariances has for each case of z the covariance matrix of its latent values; nil where the
 // processes are independent.
 func (p *Point) covariances(z *kernel.Inputs) []*mat.SymDense {
-	posterior, ok := p.Posterior.(approx.LatentCovariancer)
+	posterior, ok := p.Posterior.(approx.JointLatent)
 	if !ok {
 		return nil
 	}

@@ -60,7 +60,7 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 			return nil, fmt.Errorf("objective: %w", err)
 		}
 	}
-	apart, err := o.weigh()
+	apart, err := o.repeatWeights()
 	if err != nil {
 		return nil, fmt.Errorf("objective: %w", err)
 	}
@@ -108,9 +108,10 @@ func (o *Objective) check() (err error) {
 	return err
 }
 
-// weigh handles weights: the method takes them, or the cases are repeated. apart reports that the
-// copies of a case have independent noise from the kernel. K must then not contain that noise.
-func (o *Objective) weigh() (apart bool, err error) {
+// repeatWeights handles weights: the method takes them, or the cases are repeated. apart reports
+// that the copies of a case have independent noise from the kernel. K must then not contain that
+// noise.
+func (o *Objective) repeatWeights() (apart bool, err error) {
 	if o.data = o.data.Present(); o.data.Y.Weight == nil {
 		return false, nil
 	}

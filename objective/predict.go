@@ -111,7 +111,7 @@ func (p *Point) LeaveOneOut() (float64, error) {
 	if !p.objective.caps.LeaveOneOut {
 		return math.NaN(), nil
 	}
-	f, err := p.Posterior.(approx.LeaveOneOuter).LeaveOneOut()
+	f, err := p.Posterior.(approx.LeaveOneOut).LeaveOneOut()
 	if err != nil {
 		return math.NaN(), err
 	}

@@ -88,9 +88,9 @@ type waypoint struct {
 	state approx.State
 }
 
-// furthest is the largest number of fits from which a state is extrapolated. Along a row of a grid,
-// more fits gain little.
-const furthest = 5
+// keptStates is the largest number of fits from which a state is extrapolated. Along a row of a
+// grid, more fits gain little.
+const keptStates = 5
 
 // start is the state from which the fit at free starts: the value at free of the polynomial through
 // the last states that lie on a line through free and the latest. The absolute weights of k states
@@ -121,17 +121,17 @@ func (r *Run) start(free []float64) approx.State {
 		weights = w
 	}
 	if len(weights) == 1 {
-		return r.beside(free)
+		return r.fromNeighbours(free)
 	}
 	return approx.Extrapolate(r.objective.model.Inference, states[:len(weights)], weights)
 }
 
-// beside is the state from which the fit at free starts if the last fits do not lie on a line with
-// it: a combination of their states with weights w of sum 1. A state at p_k departs from one that
-// is linear in theta by an error of about bend |p_k - free|². The weights minimise
+// fromNeighbours is the state from which the fit at free starts if the last fits do not lie on a
+// line with it: a combination of their states with weights w of sum 1. A state at p_k departs from
+// one that is linear in theta by an error of about bend |p_k - free|². The weights minimise
 //
 //	|Σ_k w_k (p_k - free)|² + bend² Σ_k w_k² |p_k - free|⁴
-func (r *Run) beside(free []float64) approx.State {
+func (r *Run) fromNeighbours(free []float64) approx.State {
 	latest := r.last[0].state
 	var apart [][]float64
 	var states []approx.State
@@ -148,7 +148,7 @@ func (r *Run) beside(free []float64) approx.State {
 			errors.SetSym(i, j, floats.Dot(a, apart[j]))
 		}
 		square := floats.Dot(a, a)
-		errors.SetSym(i, i, square+bend*bend*square*square)
+		errors.SetSym(i, i, square+curvatureShare*curvatureShare*square*square)
 		w.SetVec(i, 1)
 	}
 	var factor mat.Cholesky
@@ -159,8 +159,8 @@ func (r *Run) beside(free []float64) approx.State {
 	return approx.Extrapolate(r.objective.model.Inference, states, w.RawVector().Data)
 }
 
-// bend is the second-order error of states relative to their slope, per unit of theta.
-const bend = 0.3
+// curvatureShare is the second-order error of states relative to their slope, per unit of theta.
+const curvatureShare = 0.3
 
 // lagrange returns the weights with which the values at these positions give the value at 1 of the
 // polynomial through them.
@@ -210,7 +210,7 @@ func (r *Run) At(free []float64) (*Point, error) {
 		}
 		ended := r.err == nil && r.point.Diagnostics().Converged
 		if ended {
-			before := r.last[:min(len(r.last), furthest-1)]
+			before := r.last[:min(len(r.last), keptStates-1)]
 			r.last = slices.Insert(before, 0, waypoint{r.free, r.point.Posterior.State()})
 		}
 		if ended || start == nil || r.ctx.Err() != nil {

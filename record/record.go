@@ -358,9 +358,9 @@ type Trial struct {
 	// Share is the fraction of the budget that the trial has, such as a ninth of the cases; absent:
 	// all of it.
 	Share Share `json:"share,omitzero"`
-	// Own is the number, from 1, of the enqueued point; absent: the strategy has proposed the
+	// Enqueued is the number, from 1, of the enqueued point; absent: the strategy has proposed the
 	// trial.
-	Own int `json:"own,omitempty"`
+	Enqueued int `json:"own,omitempty"`
 	// After is, for an enqueued point, the number of trials that the strategy had proposed when
 	// this trial ended.
 	After int `json:"after,omitempty"`
@@ -487,7 +487,7 @@ type Fit struct {
 	Chosen        int `json:"chosen"` // index of the best trial; -1 if nothing was tuned
 	// number of enqueued points among the trials; of two fits of a study the one with the larger
 	// number counts
-	Own         int      `json:"own,omitempty"`
+	Enqueued    int      `json:"own,omitempty"`
 	Natural     []Number `json:"natural"`
 	LogEvidence Number   `json:"log_evidence"`
 	// mean log p(y_i|y_-i) of the training cases, nats; for the study of all the training data

@@ -163,7 +163,7 @@ func (b *builder) restarts() []Restart {
 			Trial: t.Index, Start: natural(b.record, t.Start), End: Values{}, Value: Number(math.NaN()),
 			Gradient: Number(math.NaN()),
 			Status:   t.Status, Evaluations: t.Evaluations,
-			Chosen: whole.Chose(t), Own: t.Own > 0,
+			Chosen: whole.Chose(t), Own: t.Enqueued > 0,
 		}
 		if len(t.Points) > 0 {
 			end := t.Points[len(t.Points)-1]

@@ -23,7 +23,8 @@ func (b *builder) grid(objective string) []GridPoint {
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
 			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
-				Chosen: whole.chosePoint(t, p), Own: t.Own > 0, Preliminary: t.Preliminary, Share: t.Share.String(),
+				Chosen: whole.chosePoint(t, p), Own: t.Enqueued > 0,
+				Preliminary: t.Preliminary, Share: t.Share.String(),
 				Output: t.Output}
 			if t.Early || t.Outside {
 				g.Share = t.Status

@@ -68,7 +68,7 @@ func (s *Study) missing() int {
 // proposed is the number of trials on record that the strategy has proposed; trials of enqueued
 // points follow.
 func (s *Study) proposed() int {
-	n := slices.IndexFunc(s.Trials, func(t *record.Trial) bool { return t.Own > 0 })
+	n := slices.IndexFunc(s.Trials, func(t *record.Trial) bool { return t.Enqueued > 0 })
 	if n < 0 {
 		return len(s.Trials)
 	}

@@ -61,7 +61,7 @@ type TrialStep struct {
 func (c Configuration) TrialsOf(s Study) (out []Trial) {
 	for _, t := range s.Trials {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
-			Evaluations: t.Evaluations, Own: t.Own > 0,
+			Evaluations: t.Evaluations, Own: t.Enqueued > 0,
 			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
 			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String(), Output: t.Output}
 		if t.Preliminary {

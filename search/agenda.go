@@ -148,7 +148,7 @@ func Left(studies []Study, j Journal) (left []Missing, err error) {
 // must be used by one goroutine only.
 type agenda struct {
 	journal Journal
-	own     func(study, trial int) bool // Options.Own
+	own     func(study, trial int) bool // Options.Ours
 	summary Summary
 	studies []*tuning
 	active  []*tuning // started and not finished, in the order of the plan
@@ -201,12 +201,12 @@ func makeAgenda(studies []Study, j Journal, own func(study, trial int) bool) (*a
 	gates := map[*Stage]*gate{}
 	twins := map[string]bool{}
 	for _, s := range studies {
-		twins[s.Twin] = true
+		twins[s.SameAs] = true
 	}
 	for i := range studies {
 		s := &tuning{Study: &studies[i], place: i, asked: map[string]int{}, keys: map[string]bool{},
-			ownAt: map[string][]string{}, repeats: map[string]*repeat{},
-			paired: studies[i].Twin != "" || twins[studies[i].Key]}
+			enqueuedAt: map[string][]string{}, repeats: map[string]*repeat{},
+			paired: studies[i].SameAs != "" || twins[studies[i].Key]}
 		a.studies = append(a.studies, s)
 		a.ladders.enter(s)
 		if s.closed = s.Stage != nil; !s.closed {
@@ -267,18 +267,18 @@ func (a *agenda) enqueue(s *tuning) error {
 	if s.Strategy == nil || samples {
 		return nil
 	}
-	for _, of := range a.control.Own {
+	for _, of := range a.control.Enqueued {
 		if of.Configuration != s.Configuration {
 			continue
 		}
-		s.own = append(s.own, record.Begun(nil))
-		j := s.enqueued(of.Number, of.Point)
+		s.enqueued = append(s.enqueued, record.Begun(nil))
+		j := s.enqueuedJob(of.Number, of.Point)
 		if _, found := a.lookUp(j); !found && of.Withdrawn {
-			s.ownKeys = append(s.ownKeys, "") // it keeps its number
+			s.enqueuedKeys = append(s.enqueuedKeys, "") // it keeps its number
 			continue
 		}
 		s.enter(j)
-		s.owed++
+		s.unrecorded++
 		a.summary.Total++
 		recorded, err := a.dispatch(s, []job{j})
 		if err != nil {
@@ -324,7 +324,7 @@ func (a *agenda) end(s *tuning) error {
 // advance asks the strategy for trials until a trial's result is not on record, or the study is
 // finished. After that, failures that the study has copied from another plan run again.
 func (a *agenda) advance(s *tuning) error {
-	if err := a.propose(s); err != nil || len(s.again) == 0 || s.thinking {
+	if err := a.propose(s); err != nil || len(s.again) == 0 || s.proposing {
 		return err
 	}
 	again := s.again
@@ -335,7 +335,7 @@ func (a *agenda) advance(s *tuning) error {
 // propose is advance without running failures again.
 func (a *agenda) propose(s *tuning) error {
 	for !s.finished() {
-		switch landed, err := a.land(s); {
+		switch landed, err := a.recordEarliestFinished(s); {
 		case err != nil:
 			return err
 		case landed:
@@ -344,7 +344,7 @@ func (a *agenda) propose(s *tuning) error {
 			return nil
 		}
 		next, later, err := s.propose(a.workers)
-		if err != nil || later || len(next) == 0 && s.waiting == 0 && s.owed > 0 {
+		if err != nil || later || len(next) == 0 && s.waiting == 0 && s.unrecorded > 0 {
 			return err
 		}
 		batch := s.jobs(next)
@@ -353,7 +353,7 @@ func (a *agenda) propose(s *tuning) error {
 			return err
 		}
 		expected := len(s.trials)
-		if !s.assessing && !s.dry {
+		if !s.assessing && !s.waitsForResult {
 			expected = max(expected, s.Budget().Trials)
 		}
 		a.summary.Total += expected - s.expected
@@ -367,14 +367,14 @@ func (a *agenda) propose(s *tuning) error {
 	return nil
 }
 
-// land enters the next trial, in the order of ending, of an asynchronous search. It does so once
-// all trials are known that can be under way. ok is false if none has ended.
-func (a *agenda) land(s *tuning) (ok bool, err error) {
-	if len(s.flying) == 0 || s.thinking || s.asks() {
+// recordEarliestFinished enters the next trial, in the order of ending, of an asynchronous search.
+// It does so once all trials are known that can be under way. ok is false if none has ended.
+func (a *agenda) recordEarliestFinished(s *tuning) (ok bool, err error) {
+	if len(s.running) == 0 || s.proposing || s.asks() {
 		return false, nil
 	}
 	at, rank, copied := -1, 0, false // trials on record first, then trials with a result to copy
-	for i, j := range s.flying {
+	for i, j := range s.running {
 		line, done := a.journal.Done(j.key)
 		ended := 0
 		switch r := s.repeats[j.key]; {
@@ -398,7 +398,7 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	if at < 0 {
 		return false, nil
 	}
-	j := s.flying[at]
+	j := s.running[at]
 	if copied {
 		line, _ := a.copied(j)
 		s.rank++
@@ -410,8 +410,8 @@ func (a *agenda) land(s *tuning) (ok bool, err error) {
 	if a.jobs[j.key] == nil { // else it is in the table, perhaps with followers
 		a.share(j)
 	}
-	s.flying = slices.Delete(s.flying, at, at+1)
-	s.ended, s.rank, s.dry = append(s.ended, j.index), max(s.rank, rank), false
+	s.running = slices.Delete(s.running, at, at+1)
+	s.ended, s.rank, s.waitsForResult = append(s.ended, j.index), max(s.rank, rank), false
 	if r := s.repeats[j.key]; r != nil {
 		r.since = len(s.trials)
 		if _, done := a.journal.Done(j.key); !done {
@@ -454,11 +454,11 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 		switch {
 		case found:
 			a.summary.Skipped += j.counts()
-		case equal && j.proposal.Own == 0: // results of enqueued points are copied in claim
+		case equal && j.proposal.Enqueued == 0: // results of enqueued points are copied in claim
 			line = []record.Line{shared}
 			a.summary.Done += j.counts()
 		case a.own != nil && !a.own(s.place, j.place):
-			s.away = append(s.away, j)
+			s.elsewhere = append(s.elsewhere, j)
 			continue
 		case a.follow(j):
 			continue
@@ -468,7 +468,7 @@ func (a *agenda) dispatch(s *tuning, batch []job) (recorded []job, err error) {
 			continue
 		}
 		if j.inOrder() && r == nil {
-			continue // land enters it in its turn
+			continue // recordEarliestFinished enters it in its turn
 		}
 		for _, line := range line {
 			if r != nil && line.Trial != nil {
@@ -608,9 +608,9 @@ func (a *agenda) apply(j job) error {
 	}
 	r := j.of.repeats[j.key]
 	switch {
-	case j.proposal.Own > 0 && line.Trial != nil:
-		j.of.own[j.proposal.Own-1] = *line.Trial
-		j.of.owed--
+	case j.proposal.Enqueued > 0 && line.Trial != nil:
+		j.of.enqueued[j.proposal.Enqueued-1] = *line.Trial
+		j.of.unrecorded--
 		j.of.waiting++ // an enqueued point is not in the batch
 		a.stale = a.stale || r == nil && j.of.missed(*line.Trial)
 	case !j.assess && line.Trial != nil:
@@ -621,7 +621,7 @@ func (a *agenda) apply(j job) error {
 	default:
 		return fmt.Errorf("%w: job %s has a line of another kind", record.ErrJournal, j.key)
 	}
-	if !line.Failure().IsZero() && !a.control.Withdrawn(j.of.Configuration, j.proposal.Own) {
+	if !line.Failure().IsZero() && !a.control.Withdrawn(j.of.Configuration, j.proposal.Enqueued) {
 		a.summary.Failed += j.counts()
 	}
 	if r != nil && r.missing {
@@ -652,7 +652,7 @@ func (a *agenda) compare(s *tuning, t record.Trial) {
 // complete.
 func (a *agenda) complete(j job) error {
 	if r := j.of.repeats[j.key]; j.inOrder() && (r == nil || !r.missing) {
-		// the followers come first, so that land knows their results
+		// the followers come first, so that recordEarliestFinished knows their results
 		return errors.Join(a.release(j), a.proceed(j.of))
 	}
 	if err := a.apply(j); err != nil {
@@ -675,7 +675,7 @@ func (a *agenda) proceed(s *tuning) error {
 
 // answered enters the next proposals of a study's strategy.
 func (a *agenda) answered(s *tuning, next []Proposal) error {
-	s.thinking, s.thought, s.proposed = false, true, next
+	s.proposing, s.hasProposed, s.proposed = false, true, next
 	return a.proceed(s)
 }
 
@@ -688,9 +688,9 @@ func (a *agenda) record(j job, line record.Line) error {
 		line.Trial.Ended, line.Trial.After = r.Ended, r.After
 		return a.journal.Append(line)
 	}
-	if j.proposal.Own > 0 {
+	if j.proposal.Enqueued > 0 {
 		line.Trial.After = len(j.of.trials)
-		if j.of.thinking { // the proposals under way do not know the point
+		if j.of.proposing { // the proposals under way do not know the point
 			line.Trial.After++
 		}
 		return a.journal.Append(line)
@@ -812,7 +812,7 @@ func (a *agenda) claim(j job) (ours, done bool, err error) {
 		return false, false, err
 	}
 	// A process that did not know the enqueued points may have reserved this job alone.
-	if err == nil && ours && !j.think && len(j.of.own) > 0 {
+	if err == nil && ours && !j.think && len(j.of.enqueued) > 0 {
 		ours, err = a.journal.Claim(j.key)
 	}
 	if err != nil || !ours || j.think {
@@ -871,11 +871,11 @@ func (a *agenda) refresh() error {
 // enterOthers enters jobs that were left to other processes and are now on record.
 func (a *agenda) enterOthers() error {
 	for _, s := range slices.Clone(a.active) {
-		away := s.away
-		s.away = nil
+		away := s.elsewhere
+		s.elsewhere = nil
 		for _, j := range away {
 			if _, found := a.journal.Done(j.key); !found {
-				s.away = append(s.away, j)
+				s.elsewhere = append(s.elsewhere, j)
 			} else if err := a.skip(j); err != nil {
 				return err
 			}
@@ -884,8 +884,8 @@ func (a *agenda) enterOthers() error {
 	return nil
 }
 
-// strays are the keys of orphans: lines of finished studies that belong to none of their jobs.
-func (a *agenda) strays() (stray []string) {
+// orphanKeys are the keys of orphans: lines of finished studies that belong to none of their jobs.
+func (a *agenda) orphanKeys() (stray []string) {
 	known := map[studyID]map[string]bool{}
 	for _, s := range a.studies {
 		if s.finished() {

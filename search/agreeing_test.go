@@ -37,7 +37,7 @@ func TestLinesThatFollowFromNothingBesideOtherBlocks(t *testing.T) {
 	events := atomic.Int64{}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	Run(ctx, study(), openControlled(t, dir, keys), Options{Workers: 1, Own: func(study, _ int) bool { return study == 0 },
+	Run(ctx, study(), openControlled(t, dir, keys), Options{Workers: 1, Ours: func(study, _ int) bool { return study == 0 },
 		Progress: func(Event) { events.Add(1) }})
 	if events.Load() > 5 {
 		t.Errorf("%d rounds in 2 s", events.Load())
@@ -217,19 +217,19 @@ func TestPointOfAnotherBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.workers = true
-	sc := scheduler{Options: Options{Own: p2, Workers: 1}, studies: s(), journal: j2, agenda: a, ctx: t.Context(), live: map[string]job{}, overtook: map[string]bool{}, cancel: func() {}}
+	sc := scheduler{Options: Options{Ours: p2, Workers: 1}, studies: s(), journal: j2, agenda: a, ctx: t.Context(), live: map[string]job{}, overtook: map[string]bool{}, cancel: func() {}}
 	a.runs = sc.runs
 	if err := a.refresh(); err != nil { // P2 has just looked
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), s(), openControlled(t, dir, []string{"hill"}), Options{Workers: 1, Own: p1}); err != nil {
+	if _, err := Run(t.Context(), s(), openControlled(t, dir, []string{"hill"}), Options{Workers: 1, Ours: p1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := a.next(func(job) bool { return true }); err != nil { // as scheduler.next does after obey
+	if _, _, err := a.next(func(job) bool { return true }); err != nil { // as scheduler.next does after readCommands
 		t.Fatal(err)
 	}
 	for range 20 {
-		time.Sleep(glance / 4)
+		time.Sleep(pollInterval / 4)
 		if next, _ := sc.next(); next != nil {
 			return
 		}

@@ -94,7 +94,7 @@ func Tell(
 			line.Trial.Asked = [][]record.Number{trial.Points[0].Theta}
 		}
 		line.Seconds = time.Since(since).Seconds()
-		if line = of.stamp(line); of.inOrder() || of.proposal.Own > 0 {
+		if line = of.stamp(line); of.inOrder() || of.proposal.Enqueued > 0 {
 			err = a.record(of, line)
 		} else {
 			err = j.Append(line)
@@ -124,7 +124,7 @@ func askedAgenda(studies []Study, j Journal) (a *agenda, done func(), err error)
 		if ours {
 			break
 		}
-		time.Sleep(glance)
+		time.Sleep(pollInterval)
 	}
 	if _, err = j.Refresh(); err == nil {
 		a, err = newAgenda(studies, j, nil)

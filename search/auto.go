@@ -26,11 +26,11 @@ type Auto struct {
 }
 
 const (
-	anewTrials = 50
-	axisTrials = 8
-	nearTrials = 60   // largest number of points of a regression
-	inVain     = 2    // inVain·(d+1) trials without improvement end a climb
-	negligible = 1e-7 // expected gain below which no trial is worth it
+	anewTrials        = 50
+	axisTrials        = 8
+	nearTrials        = 60   // largest number of points of a regression
+	trialsWithoutGain = 2    // trialsWithoutGain·(d+1) trials without improvement end a climb
+	negligible        = 1e-7 // expected gain below which no trial is worth it
 )
 
 // Check implements Strategy.
@@ -147,14 +147,14 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 		return nil, 0
 	}
 	top, vain := past[best].Value(), 0
-	for ; n < len(done) && vain < inVain*(len(s)+1); n++ {
+	for ; n < len(done) && vain < trialsWithoutGain*(len(s)+1); n++ {
 		v := done[n].Value()
-		if vain++; v > top+slight {
+		if vain++; v > top+leastImprovement {
 			vain = 0
 		}
 		top = max(top, v)
 	}
-	if vain == inVain*(len(s)+1) {
+	if vain == trialsWithoutGain*(len(s)+1) {
 		return nil, n
 	}
 	known := slices.Concat(past, done)
@@ -236,7 +236,7 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 		}
 		p.Init, p.When = p.Map.Natural(theta[j]), nil
 		axis, start := Space{p}, along(*best, j)
-		start.Own = 1
+		start.Enqueued = 1
 		known, own := []record.Trial{start}, done[n:min(n+trials, len(done))]
 		for _, t := range own {
 			known = append(known, along(t, j))
@@ -246,7 +246,7 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 			for _, p := range b.propose(axis, known, seed+uint64(j), 0) {
 				at := slices.Clone(theta)
 				at[j] = p.Points[0][0]
-				p.Points = [][]float64{s.settle(at)}
+				p.Points = [][]float64{s.roundToGrid(at)}
 				next = append(next, p)
 			}
 			return next, n

@@ -150,7 +150,7 @@ func (s Space) starts() int {
 
 // owned is the number of trials of enqueued points, at the beginning of a history.
 func owned(done []record.Trial) int {
-	if n := slices.IndexFunc(done, func(t record.Trial) bool { return t.Own == 0 }); n >= 0 {
+	if n := slices.IndexFunc(done, func(t record.Trial) bool { return t.Enqueued == 0 }); n >= 0 {
 		return n
 	}
 	return len(done)

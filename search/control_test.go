@@ -48,7 +48,7 @@ func openControlled(t *testing.T, dir string, keys []string) *journal.Journal {
 
 func order(t *testing.T, dir, verb, key string) {
 	t.Helper()
-	if err := journal.Order(dir, journal.Command{Verb: verb, Key: key}); err != nil {
+	if err := journal.AppendCommand(dir, journal.Command{Verb: verb, Key: key}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -38,7 +38,7 @@ var top = journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record
 
 func enqueue(t *testing.T, dir string, c journal.Command) {
 	t.Helper()
-	if err := journal.Order(dir, c); err != nil {
+	if err := journal.AppendCommand(dir, c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,7 +77,7 @@ func TestEnqueue(t *testing.T) {
 			}
 			lines := j.Lines()
 			fit := lines[len(lines)-1].Fit
-			if fit.Chosen != budget || fit.Own != 1 || math.Abs(float64(fit.Natural[0])-math.E) > 1e-12 {
+			if fit.Chosen != budget || fit.Enqueued != 1 || math.Abs(float64(fit.Natural[0])-math.E) > 1e-12 {
 				t.Errorf("trial %d is chosen, %+v", fit.Chosen, fit)
 			}
 			whole := mustOpen(t, "")
@@ -141,7 +141,7 @@ func TestEnqueueLate(t *testing.T) {
 	if n := len(lines); n != 8 || lines[7].Fit == nil || lines[7].Fit.Chosen != 6 {
 		t.Fatalf("%d lines, %+v", n, lines[n-1].Fit)
 	}
-	if why := lines[5].Failure().String(); !strings.Contains(why, "outside its bounds") || lines[5].Trial.Own != 1 {
+	if why := lines[5].Failure().String(); !strings.Contains(why, "outside its bounds") || lines[5].Trial.Enqueued != 1 {
 		t.Errorf("the point outside: %q, %+v", why, lines[5].Trial)
 	}
 	if sum := mustRun(t, []Study{s}, openControlled(t, dir, []string{"hill"}), Options{}); sum.Done > 0 {
@@ -185,7 +185,7 @@ func TestEnqueueWhenSharing(t *testing.T) {
 					at[line.Trial.Index] = true
 				}
 			}
-			if len(at) != 16 || tried.Load() != 15 || lines[len(lines)-1].Fit.Own != 2 { // the point was given twice
+			if len(at) != 16 || tried.Load() != 15 || lines[len(lines)-1].Fit.Enqueued != 2 { // the point was given twice
 				t.Errorf("%s: %d trials and %d lines after %d evaluations, want 16, 17 and 15", name, len(at), len(lines), tried.Load())
 			}
 		}
@@ -228,7 +228,7 @@ func TestEnqueueAheadOfOthers(t *testing.T) {
 	})
 	<-begun
 	close(ahead)
-	time.Sleep(4 * glance) // the first process proposes its next trial
+	time.Sleep(4 * pollInterval) // the first process proposes its next trial
 	close(beside)
 	wait.Wait()
 	if lines := openControlled(t, dir, []string{"hill"}).Lines(); len(lines) != 16 || tried.Load() != 15 {

@@ -65,7 +65,7 @@ func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Pro
 		if i := s.index(f.Of); i >= 0 {
 			theta = slices.Clone(theta)
 			theta[i] = f.at(s, part)
-			theta = s.settle(theta)
+			theta = s.roundToGrid(theta)
 			p.Preliminary = theta[i] < s[i].Map.Theta(s[i].Hi)
 		} else if part < 1 {
 			p.Preliminary, p.Share = true, record.Share{Of: f.Of, Part: part}

@@ -115,7 +115,7 @@ func TestEnqueueWhatIsUnderWay(t *testing.T) {
 		enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{
 			seSpace()[0].Name: points[0][0], seSpace()[1].Name: points[0][1]}})
 		wait.Go(func() { process(4) })
-		time.Sleep(2 * glance)
+		time.Sleep(2 * pollInterval)
 		close(goOn)
 		wait.Wait()
 		agreed(t, name, dir, len(points)+1)
@@ -189,7 +189,7 @@ func TestPauseWhileOthersTryAPoint(t *testing.T) {
 		}
 	})
 	enqueue(t, dir, journal.Command{Verb: "pause", Key: "hill"})
-	time.Sleep(glance)
+	time.Sleep(pollInterval)
 	close(goOn)
 	wait.Wait()
 	if others.Load() != 6 {

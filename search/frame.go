@@ -47,5 +47,5 @@ func (f frame) propose(z []float64) Proposal {
 		lo, hi := p.ThetaBounds()
 		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
 	}
-	return Proposal{Points: [][]float64{f.s.settle(theta)}}
+	return Proposal{Points: [][]float64{f.s.roundToGrid(theta)}}
 }

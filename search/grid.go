@@ -73,7 +73,7 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 		for _, u := range inner.theta {
 			point := slices.Clone(base)
 			point[inner.dim] = u
-			along.Points = append(along.Points, s.settle(point))
+			along.Points = append(along.Points, s.roundToGrid(point))
 		}
 		if !g.Apart {
 			proposals = append(proposals, along)

@@ -14,7 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// Later, as the index of a trial in Options.Own, stands for all jobs of a study after its first
+// Later, as the index of a trial in Options.Ours, stands for all jobs of a study after its first
 // batch.
 const Later = -1
 
@@ -22,35 +22,36 @@ const Later = -1
 // assessment.
 type tuning struct {
 	*Study
-	place     int             // index into the list of studies
-	closed    bool            // waits at its Stage
-	trials    []record.Trial  // all proposed trials, by index
-	own       []record.Trial  // trials of enqueued points, by number
-	ownKeys   []string        // keys of the jobs of own
-	owed      int             // number of trials of own that are not on record
-	seconds   []float64       // computing time of each of trials
-	proposed  []Proposal      // the strategy's proposals that are not yet jobs
-	stopped   cause.Notice    // why the search has ended before its strategy did
-	fit       *record.Fit     // the assessment, once it is on record
-	assessing bool            // the current batch is the assessment
-	waiting   int             // jobs of the current batch that are not on record
-	pending   []job           // jobs of the current batch, not yet started
-	away      []job           // jobs of the current batch, left to other processes
-	expected  int             // total number of trials, as counted in the Summary
-	ended     []int           // indices of the finished trials of an asynchronous search, in order
-	flying    []job           // trials under way of an asynchronous search
-	rank      int             // Ended of the last trial that is on record
-	dry       bool            // the strategy waits for another trial to end
-	bounded   int             // batches in a row for which Stop.Regret has held
-	thinking  bool            // a worker asks the strategy
-	paired    bool            // another study proposes the same trials, in step with this one
-	thought   bool            // a worker has asked; proposed has the answer
-	asked     map[string]int  // number of trials by the key of their points
-	keys      map[string]bool // keys of all jobs
-	// ownAt maps the key of the strategy's trial at a point to the ownKeys with this point
-	ownAt   map[string][]string
-	repeats map[string]*repeat // failed trials that run again, by key
-	again   []record.Line      // failures of another plan that are to run again
+	place          int             // index into the list of studies
+	closed         bool            // waits at its Stage
+	trials         []record.Trial  // all proposed trials, by index
+	enqueued       []record.Trial  // trials of enqueued points, by number
+	enqueuedKeys   []string        // keys of the jobs of enqueued
+	unrecorded     int             // number of trials of enqueued that are not on record
+	seconds        []float64       // computing time of each of trials
+	proposed       []Proposal      // the strategy's proposals that are not yet jobs
+	stopped        cause.Notice    // why the search has ended before its strategy did
+	fit            *record.Fit     // the assessment, once it is on record
+	assessing      bool            // the current batch is the assessment
+	waiting        int             // jobs of the current batch that are not on record
+	pending        []job           // jobs of the current batch, not yet started
+	elsewhere      []job           // jobs of the current batch, left to other processes
+	expected       int             // total number of trials, as counted in the Summary
+	ended          []int           // indices of the finished trials of an asynchronous search, in order
+	running        []job           // trials under way of an asynchronous search
+	rank           int             // Ended of the last trial that is on record
+	waitsForResult bool            // the strategy waits for another trial to end
+	bounded        int             // batches in a row for which Stop.Regret has held
+	proposing      bool            // a worker asks the strategy
+	paired         bool            // another study proposes the same trials, in step with this one
+	hasProposed    bool            // a worker has asked; proposed has the answer
+	asked          map[string]int  // number of trials by the key of their points
+	keys           map[string]bool // keys of all jobs
+	// enqueuedAt maps the key of the strategy's trial at a point to the enqueuedKeys with this
+	// point
+	enqueuedAt map[string][]string
+	repeats    map[string]*repeat // failed trials that run again, by key
+	again      []record.Line      // failures of another plan that are to run again
 }
 
 // job becomes one line of the journal.
@@ -58,7 +59,7 @@ type job struct {
 	of       *tuning
 	key      string
 	shared   string   // equal for jobs, of any study, with the same result; "": shared with none
-	after    string   // key of the twin's job that computes the result; "": none
+	after    string   // key of the job of SameAs that computes the result; "": none
 	tried    []string // keys of jobs of this study at the same point, which may have its result
 	index    int      // index of the trial; an assessment has the index of the best trial
 	place    int      // the index in the first batch; Later after it
@@ -77,7 +78,7 @@ func (s *tuning) finished() bool { return s.assessing && s.waiting == 0 }
 // inOrder reports whether the job is a trial of an asynchronous search, for which the order of
 // ending is recorded.
 func (j job) inOrder() bool {
-	return !j.assess && !j.think && j.proposal.Own == 0 && UnderWay(j.of.Strategy) > 0
+	return !j.assess && !j.think && j.proposal.Enqueued == 0 && UnderWay(j.of.Strategy) > 0
 }
 
 // counts is 1, or 0 for an assessment that computes nothing.
@@ -100,7 +101,7 @@ func (j job) memory() int64 {
 // depend on the order in which trials end.
 func (s *tuning) whole() bool {
 	_, learns := s.Strategy.(Learner)
-	return UnderWay(s.Strategy) > 0 || learns && len(s.own) > 0
+	return UnderWay(s.Strategy) > 0 || learns && len(s.enqueued) > 0
 }
 
 // lease is the key that a process reserves for this job: the job's key, or a key for the whole
@@ -119,9 +120,9 @@ func (s *tuning) asks() bool {
 		return false
 	}
 	if width := UnderWay(s.Strategy); width > 0 {
-		return s.waiting < width && !s.dry && !s.thinking
+		return s.waiting < width && !s.waitsForResult && !s.proposing
 	}
-	return s.waiting == 0 && !s.thinking
+	return s.waiting == 0 && !s.proposing
 }
 
 // jobs makes the jobs of the next proposals. Without proposals it makes the assessment, once no
@@ -153,11 +154,11 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 			j.shared = jobKey(of, shared, nth, p.Points)
 		case again:
 			j.shared = jobKey(s.Key, kind, 0, p.Points)
-		case s.Twin != "":
-			j.after = jobKey(s.Twin, kind, nth, p.Points)
+		case s.SameAs != "":
+			j.after = jobKey(s.SameAs, kind, nth, p.Points)
 		}
-		if kind == "trial" && len(s.own) > 0 {
-			j.tried = s.ownAt[jobKey(s.Key, kind, 0, p.Points)]
+		if kind == "trial" && len(s.enqueued) > 0 {
+			j.tried = s.enqueuedAt[jobKey(s.Key, kind, 0, p.Points)]
 		}
 		batch = append(batch, j)
 	}
@@ -168,7 +169,7 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 		}
 		s.seconds = append(s.seconds, make([]float64, len(batch))...)
 	case s.waiting > 0:
-		s.dry = true
+		s.waitsForResult = true
 	default:
 		s.assessing = true
 		batch = []job{s.assessment()}
@@ -177,7 +178,7 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 	for _, j := range batch {
 		s.keys[j.key] = true
 		if j.inOrder() {
-			s.flying = append(s.flying, j)
+			s.running = append(s.running, j)
 		}
 	}
 	return batch
@@ -188,10 +189,10 @@ func (s *tuning) history() (trials []record.Trial) {
 	trials, own := s.known()
 	trials, _ = s.over(trials)
 	if _, learns := s.Strategy.(Learner); learns {
-		own = slices.DeleteFunc(own, func(t record.Trial) bool { return t.Own == 0 || t.After > len(s.trials) })
+		own = slices.DeleteFunc(own, func(t record.Trial) bool { return t.Enqueued == 0 || t.After > len(s.trials) })
 		trials = append(own, trials...)
 	}
-	for _, j := range s.flying {
+	for _, j := range s.running {
 		trials = append(trials, s.trials[j.index])
 	}
 	return trials
@@ -201,7 +202,7 @@ func (s *tuning) history() (trials []record.Trial) {
 // precedes them in the recorded order.
 func (s *tuning) missed(own record.Trial) bool {
 	asked := len(s.trials)
-	if s.thinking {
+	if s.proposing {
 		asked++
 	}
 	_, learns := s.Strategy.(Learner)
@@ -223,12 +224,12 @@ func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []floa
 // known are the trials of the strategy and of enqueued points as the strategy knows them: a trial
 // that runs again can still be a failure.
 func (s *tuning) known() (trials, own []record.Trial) {
-	trials, own = slices.Clone(s.trials), slices.Clone(s.own)
+	trials, own = slices.Clone(s.trials), slices.Clone(s.enqueued)
 	for _, r := range s.repeats {
 		switch t := r.failure; {
 		case !r.fails(s.Strategy, len(s.trials)):
-		case t.Own > 0:
-			own[t.Own-1] = t
+		case t.Enqueued > 0:
+			own[t.Enqueued-1] = t
 		default:
 			trials[t.Index] = t
 		}
@@ -239,17 +240,17 @@ func (s *tuning) known() (trials, own []record.Trial) {
 // postpone lets the search go on without the new result of a trial that runs again, until it has
 // proposed what is on record.
 func (s *tuning) postpone(r *repeat) {
-	if r.missing = true; r.failure.Own == 0 { // an enqueued point is not in the batch
+	if r.missing = true; r.failure.Enqueued == 0 { // an enqueued point is not in the batch
 		s.waiting--
-		s.owed++
+		s.unrecorded++
 	}
 }
 
 // arrived undoes postpone: the new result is on record.
 func (s *tuning) arrived(r *repeat) {
-	if r.missing = false; r.failure.Own == 0 {
+	if r.missing = false; r.failure.Enqueued == 0 {
 		s.waiting++
-		s.owed--
+		s.unrecorded--
 	}
 }
 
@@ -279,7 +280,7 @@ func (s *tuning) goesOn() bool {
 func (j job) failedBefore(r record.Retry) record.Trial {
 	t := record.Begun(j.proposal.Points)
 	t.Index, t.Status, t.Failure = j.index, "failed", cause.Failure.New("it failed, and runs again")
-	t.Preliminary, t.Share, t.Own = j.proposal.Preliminary, j.proposal.Share, j.proposal.Own
+	t.Preliminary, t.Share, t.Enqueued = j.proposal.Preliminary, j.proposal.Share, j.proposal.Enqueued
 	t.Ended, t.After = r.Ended, r.After
 	return t
 }
@@ -300,9 +301,9 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 	if s.Strategy == nil || !s.stopped.IsZero() {
 		return nil, false, nil
 	}
-	if len(s.proposed) == 0 && !s.thought {
+	if len(s.proposed) == 0 && !s.hasProposed {
 		if workers && !s.paired && len(s.trials) > 0 && s.Strategy.Budget(s.Space).AtOnce > 0 {
-			s.thinking = true
+			s.proposing = true
 			s.pending = append(s.pending, job{of: s, think: true, told: s.history()})
 			return nil, true, nil
 		}
@@ -310,7 +311,7 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 			return nil, false, err
 		}
 	}
-	s.thought = false
+	s.hasProposed = false
 	next = s.proposed
 	if n := s.together(); n > 0 {
 		next = next[:min(n, len(next))]
@@ -328,11 +329,11 @@ func (s *tuning) propose(workers bool) (next []Proposal, later bool, err error) 
 }
 
 // all are the trials of the strategy, then the trials of enqueued points.
-func (s *tuning) all() []record.Trial { return slices.Concat(s.trials, s.own) }
+func (s *tuning) all() []record.Trial { return slices.Concat(s.trials, s.enqueued) }
 
-// enqueued makes the job of an enqueued point. Its index follows the indices of all trials that the
-// strategy may propose.
-func (s *tuning) enqueued(number int, at map[string]record.Number) job {
+// enqueuedJob makes the job of an enqueued point. Its index follows the indices of all trials that
+// the strategy may propose.
+func (s *tuning) enqueuedJob(number int, at map[string]record.Number) job {
 	j := job{of: s, index: s.Budget().Trials + number - 1, place: Later}
 	theta := s.Space.start()
 	for i, h := range s.Space {
@@ -347,14 +348,14 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 		_, theta[of] = s.Space[of].ThetaBounds()
 	}
 	if j.refused == nil {
-		theta = s.Space.settle(theta)
+		theta = s.Space.roundToGrid(theta)
 	}
-	j.proposal = Proposal{Points: [][]float64{theta}, Own: number}
+	j.proposal = Proposal{Points: [][]float64{theta}, Enqueued: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
 	trial := s.ofStrategy(j)
-	j.tried = append([]string{trial}, s.ownAt[trial]...)
-	if s.Twin != "" {
-		j.after = jobKey(s.Twin, "own", number, j.proposal.Points)
+	j.tried = append([]string{trial}, s.enqueuedAt[trial]...)
+	if s.SameAs != "" {
+		j.after = jobKey(s.SameAs, "own", number, j.proposal.Points)
 	}
 	return j
 }
@@ -362,8 +363,8 @@ func (s *tuning) enqueued(number int, at map[string]record.Number) job {
 // enter adds the job of an enqueued point to the search.
 func (s *tuning) enter(j job) {
 	trial := s.ofStrategy(j)
-	s.ownAt[trial] = append(s.ownAt[trial], j.key)
-	s.keys[j.key], s.ownKeys = true, append(s.ownKeys, j.key)
+	s.enqueuedAt[trial] = append(s.enqueuedAt[trial], j.key)
+	s.keys[j.key], s.enqueuedKeys = true, append(s.enqueuedKeys, j.key)
 }
 
 // ofStrategy is the key of the strategy's first trial at the point of j.
@@ -372,8 +373,8 @@ func (s *tuning) ofStrategy(j job) string { return jobKey(s.Key, "trial", 0, j.p
 // triedByOthers reports whether an enqueued point is on record and not entered here. The point
 // whose key is but does not count.
 func (s *tuning) triedByOthers(journal Journal, but string) bool {
-	for i, key := range s.ownKeys {
-		if _, done := journal.Done(key); done && s.own[i].Own == 0 && key != but {
+	for i, key := range s.enqueuedKeys {
+		if _, done := journal.Done(key); done && s.enqueued[i].Enqueued == 0 && key != but {
 			return true
 		}
 	}
@@ -398,8 +399,8 @@ func (s *tuning) assessment() job {
 	j.key = jobKey(s.Key, kind, averaged, point)
 	if s.Fitting != "" {
 		j.shared = jobKey(s.Fitting, kind, averaged, point)
-	} else if s.Twin != "" {
-		j.after = jobKey(s.Twin, kind, averaged, point)
+	} else if s.SameAs != "" {
+		j.after = jobKey(s.SameAs, kind, averaged, point)
 	}
 	return j
 }
@@ -472,7 +473,8 @@ func (j job) do(ctx context.Context, timeout time.Duration) (line record.Line, o
 	return j.stamp(line), true
 }
 
-// timed gives a line the time of the twin's job that computed its result, if the search counts it.
+// timed gives a line the time of the job of SameAs that computed its result, if the search counts
+// it.
 func (j job) timed(line record.Line, journal Journal) record.Line {
 	if computed, found := journal.Done(j.after); found && j.of.Stop.Time != "" {
 		line.Seconds = computed.Seconds
@@ -517,7 +519,8 @@ func (j job) stamp(line record.Line) record.Line {
 	line.Key = j.key
 	if line.Fit != nil {
 		fit := *line.Fit
-		fit.Configuration, fit.Study, fit.Chosen, fit.Own = j.of.Configuration, j.of.Index, j.index, len(j.of.own)
+		fit.Configuration, fit.Study, fit.Chosen = j.of.Configuration, j.of.Index, j.index
+		fit.Enqueued = len(j.of.enqueued)
 		fit.Warnings = slices.DeleteFunc(slices.Clone(fit.Warnings), func(n cause.Notice) bool {
 			// These warnings are about the study from which the fit was copied.
 			return n.Kind == cause.SearchStopped || n.Kind == cause.AnyOrder
@@ -534,8 +537,8 @@ func (j job) stamp(line record.Line) record.Line {
 		trial := *line.Trial
 		trial.Configuration, trial.Study, trial.Index = j.of.Configuration, j.of.Index, j.index
 		trial.Preliminary = j.proposal.Preliminary || trial.Early || trial.Outside
-		trial.Share, trial.Own = j.proposal.Share, j.proposal.Own
-		if trial.Own == 0 {
+		trial.Share, trial.Enqueued = j.proposal.Share, j.proposal.Enqueued
+		if trial.Enqueued == 0 {
 			trial.After = 0 // copied from an enqueued point
 		}
 		line.Trial = &trial
@@ -552,7 +555,7 @@ func (j job) takeOver(line record.Line) record.Line {
 	if line.Trial != nil && !j.of.Paths {
 		line.Trial.Path = nil
 	}
-	if j.proposal.Own > 0 { // the strategy takes it for another trial
+	if j.proposal.Enqueued > 0 { // the strategy takes it for another trial
 		line.Trial.After = math.MaxInt32
 	}
 	return line

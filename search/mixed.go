@@ -15,10 +15,10 @@ func (s Space) mixed() bool {
 	return slices.ContainsFunc(s, func(p param.Spec) bool { return p.Map.Discrete() })
 }
 
-// settle moves theta to a point that can be evaluated, and returns it. A discrete hyperparameter
-// moves to the nearest of its values. A hyperparameter whose condition does not hold moves to its
-// initial value, so that points with the same objective are one point.
-func (s Space) settle(theta []float64) []float64 {
+// roundToGrid moves theta to a point that can be evaluated, and returns it. A discrete
+// hyperparameter moves to the nearest of its values. A hyperparameter whose condition does not hold
+// moves to its initial value, so that points with the same objective are one point.
+func (s Space) roundToGrid(theta []float64) []float64 {
 	for j, p := range s {
 		if p.Map.Discrete() {
 			lo, hi := p.ThetaBounds()
@@ -44,7 +44,7 @@ func (s Space) place(u []float64) []float64 {
 	for j, p := range s {
 		theta[j] = p.Place(u[j])
 	}
-	return s.settle(theta)
+	return s.roundToGrid(theta)
 }
 
 // unit is the point of the unit cube that is mapped to theta; nil for an unknown one.

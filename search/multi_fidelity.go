@@ -51,7 +51,7 @@ func (m MultiFidelity) levels(s Space) (all []level) {
 		if i := s.index(m.Of); i >= 0 {
 			theta := s.start()
 			theta[i] = m.at(s, of.part)
-			of.budget = s.settle(theta)[i]
+			of.budget = s.roundToGrid(theta)[i]
 		}
 		if k := len(all); k > 0 && all[k-1].budget == of.budget {
 			all = all[:k-1]

@@ -47,9 +47,9 @@ func TestOwnerHearsOfOthers(t *testing.T) {
 		dir := t.TempDir()
 		mine := slices.Clone(studies)
 		mine[0] = whileFirst(studies[0], func() {
-			mustRun(t, studies, mustOpen(t, dir), Options{Own: theirs})
+			mustRun(t, studies, mustOpen(t, dir), Options{Ours: theirs})
 		}, wait)
-		s := mustRun(t, mine, mustOpen(t, dir), Options{Workers: 1, Own: func(study, trial int) bool { return !theirs(study, trial) }})
+		s := mustRun(t, mine, mustOpen(t, dir), Options{Workers: 1, Ours: func(study, trial int) bool { return !theirs(study, trial) }})
 		left, err := Left(studies, mustOpen(t, dir))
 		if err != nil {
 			t.Fatal(err)

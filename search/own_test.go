@@ -28,7 +28,7 @@ func TestOwners(t *testing.T) {
 				h.Write([]byte{byte(study), byte(trial)})
 				return int(h.Sum32() % 3)
 			}
-			// place returns the study and the trial that Options.Own gets for a line.
+			// place returns the study and the trial that Options.Ours gets for a line.
 			place := func(line record.Line) (study, trial int) {
 				at := place(line)
 				study = slices.IndexFunc(studies, func(s Study) bool { return s.Configuration == at[0] && s.Index == at[1] })
@@ -63,7 +63,7 @@ func TestOwners(t *testing.T) {
 				before := mustOpen(t, dir)
 				seen := len(before.Lines())
 				j := mustOpen(t, dir)
-				s := mustRun(t, studies, j, Options{Own: own, Workers: 2})
+				s := mustRun(t, studies, j, Options{Ours: own, Workers: 2})
 				if err := j.Close(); err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestOwnersAtTheSameTime(t *testing.T) {
 			var err error
 			for deadline := time.Now().Add(2 * time.Minute); err == nil && done[mine] < []int{24, 8}[mine] && time.Now().Before(deadline); {
 				var s Summary
-				s, err = Run(t.Context(), sweepOf(8), j, Options{Own: func(_, trial int) bool { return (trial == Later) == (mine == 1) }})
+				s, err = Run(t.Context(), sweepOf(8), j, Options{Ours: func(_, trial int) bool { return (trial == Later) == (mine == 1) }})
 				done[mine] += s.Done
 			}
 			finished <- err

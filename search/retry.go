@@ -34,7 +34,7 @@ func Retry(studies []Study, j Journal) (failed int, err error) {
 			switch t := line.Trial; {
 			case t == nil:
 				fits = append(fits, line)
-			case t.Own == 0:
+			case t.Enqueued == 0:
 				proposed = max(proposed, t.Index+1)
 			}
 			if !line.Failure().IsZero() {

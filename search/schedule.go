@@ -34,11 +34,11 @@ type Options struct {
 	TrialTimeout time.Duration
 	// Folder is the run folder, for the files of trials; "": the run has none.
 	Folder string
-	// Own, if set, reports which jobs this process runs; it leaves the others to other processes.
+	// Ours, if set, reports which jobs this process runs; it leaves the others to other processes.
 	// study is an index into the list of studies. trial is an index into the study's first batch,
 	// or Later for all jobs after that batch. The run ends when none of this process's jobs can
 	// run, even if some wait for jobs of other processes; see Missing.
-	Own func(study, trial int) bool
+	Ours func(study, trial int) bool
 	// Drain, once closed, stops the start of further jobs; the running jobs finish. (Cancelling the
 	// context cancels them.)
 	Drain <-chan struct{}
@@ -89,7 +89,7 @@ func Run(ctx context.Context, studies []Study, j Journal, o Options) (Summary, e
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the timeout of %v has passed", o.Timeout))
 		defer cancel()
 	}
-	a, err := newAgenda(studies, j, o.Own)
+	a, err := newAgenda(studies, j, o.Ours)
 	if err != nil {
 		return a.summary, err
 	}
@@ -167,7 +167,7 @@ func (s *scheduler) work(ctx context.Context, j job) (r result) {
 	line, ok := j.do(ctx, s.TrialTimeout)
 	switch line = j.timed(line, s.journal); {
 	case !ok:
-	case j.inOrder() || j.proposal.Own > 0:
+	case j.inOrder() || j.proposal.Enqueued > 0:
 		r.recorded, r.line = true, &line
 	default:
 		r.recorded, r.err = true, s.journal.Append(line)
@@ -209,7 +209,7 @@ func (s *scheduler) run() {
 			free, head = start, next.pending[0]
 			s.share(1)
 		case waits:
-			again = time.After(glance)
+			again = time.After(pollInterval)
 		case s.running == 0:
 			return
 		default:
@@ -232,9 +232,9 @@ func (s *scheduler) run() {
 	}
 }
 
-// glance is the interval at which a process looks for results of other processes while it waits for
-// them.
-const glance = 100 * time.Millisecond
+// pollInterval is the interval at which a process looks for results of other processes while it
+// waits for them.
+const pollInterval = 100 * time.Millisecond
 
 // runs reports whether a job runs here.
 func (s *scheduler) runs(key string) bool {
@@ -272,7 +272,7 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 		return nil, false
 	}
 	short := ""
-	if err := s.obey(); err != nil {
+	if err := s.readCommands(); err != nil {
 		s.abort(err)
 		return nil, false
 	}
@@ -298,10 +298,10 @@ func (s *scheduler) next() (next *tuning, waits bool) {
 	return next, waits
 }
 
-// obey reads the user's commands. It makes the agenda again from the journal, as when the run is
-// resumed, if configurations were dropped or points enqueued or withdrawn, or if the agenda is
-// outdated.
-func (s *scheduler) obey() error {
+// readCommands reads the user's commands. It makes the agenda again from the journal, as when the
+// run is resumed, if configurations were dropped or points enqueued or withdrawn, or if the agenda
+// is outdated.
+func (s *scheduler) readCommands() error {
 	if err := s.agenda.refresh(); err != nil {
 		return err
 	}
@@ -324,19 +324,19 @@ func (s *scheduler) settle() (again bool, err error) {
 	if _, err := s.journal.Refresh(); err != nil { // or the folder has been removed
 		return false, err
 	}
-	if !s.agenda.outdated() && len(s.agenda.strays()) == 0 {
+	if !s.agenda.outdated() && len(s.agenda.orphanKeys()) == 0 {
 		return false, nil
 	}
 	if err := s.remake(); err != nil || len(s.agenda.active) > 0 {
 		return err == nil && s.agenda.left(), err
 	}
-	return false, s.journal.Withdraw(s.agenda.strays()...)
+	return false, s.journal.Withdraw(s.agenda.orphanKeys()...)
 }
 
 // remake makes the agenda again from the journal, and keeps the jobs that run.
 func (s *scheduler) remake() error {
 	old := s.agenda
-	a, err := newAgenda(s.studies, old.journal, s.Own)
+	a, err := newAgenda(s.studies, old.journal, s.Ours)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ type Proposal struct {
 	Preliminary bool
 	// Share is the fraction of the budget that a Partial strategy gives the trial; zero: all of it.
 	Share record.Share
-	// Own is the number of the enqueued point, from 1; 0: the strategy has proposed the point.
-	Own int
+	// Enqueued is the number of the enqueued point, from 1; 0: the strategy has proposed the point.
+	Enqueued int
 }
 
 // Strategy proposes points. It keeps no state: the history is an argument, so the journal suffices
@@ -73,7 +73,7 @@ type Asynchronous interface {
 }
 
 // Learner is a Strategy that learns from enqueued points. The history for Ask then begins with the
-// finished trials of these points (record.Trial.Own).
+// finished trials of these points (record.Trial.Enqueued).
 type Learner interface {
 	Strategy
 	Learns()

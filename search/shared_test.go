@@ -60,8 +60,8 @@ func TestSharedTrialsRunOnce(t *testing.T) {
 	}
 }
 
-// If the Twin of a study is in the plan, each of the study's jobs runs after the corresponding job
-// of its Twin.
+// If the SameAs of a study is in the plan, each of the study's jobs runs after the corresponding
+// job of that study.
 func TestTwinsFollow(t *testing.T) {
 	var order []string
 	studies := make([]Study, 2)
@@ -74,8 +74,8 @@ func TestTwinsFollow(t *testing.T) {
 		}
 		studies[i] = s
 	}
-	studies[0], studies[1] = studies[1], studies[0] // the study with a Twin comes first in the list
-	studies[0].Twin = "first"
+	studies[0], studies[1] = studies[1], studies[0] // the study with SameAs comes first in the list
+	studies[0].SameAs = "first"
 	mustRun(t, studies, mustOpen(t, ""), Options{Workers: 1})
 	if got := len(order); got != 8 {
 		t.Errorf("%q", order)

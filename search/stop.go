@@ -88,8 +88,8 @@ func (s Stop) Check(strategy Strategy) error {
 	return nil
 }
 
-// slight is the largest improvement that Patience takes for none.
-const slight = 1e-6
+// leastImprovement is the largest improvement that Patience takes for none.
+const leastImprovement = 1e-6
 
 // reached returns a text about the criterion that holds after these trials, whose computing times
 // are seconds; "": none holds.
@@ -98,7 +98,7 @@ func (s Stop) reached(trials []record.Trial, seconds []float64) string {
 	for i, t := range trials {
 		since++
 		if _, p, err := Winner([]record.Trial{t}); err == nil {
-			if float64(p.Value) > best+slight {
+			if float64(p.Value) > best+leastImprovement {
 				since = 0
 			}
 			best = max(best, float64(p.Value))

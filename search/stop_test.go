@@ -176,7 +176,7 @@ func TestSearchesStopInTime(t *testing.T) {
 		s.Tuning, copies.Tuning = "same", "same"
 		copies.Key, copies.Index = "copies", 1
 		leader.Key, leader.Index = "leader", 2
-		twin.Key, twin.Index, twin.Twin = "twin", 3, "leader"
+		twin.Key, twin.Index, twin.SameAs = "twin", 3, "leader"
 		twin.Trial = trial // it finds the results that were kept
 		j := mustOpen(t, "")
 		mustRun(t, []Study{s, copies, leader, twin}, j, Options{Workers: 2})

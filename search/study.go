@@ -62,11 +62,11 @@ type Shared struct {
 	Starting string
 	// Fitting is the corresponding hash for the assessment.
 	Fitting string
-	// Twin is the Key of another study on the same cases that proposes the same trials. The Trial
-	// and Assess of the twin also compute and keep the results of this study. Its own Trial and
-	// Assess then return them at once. Twin is used in place of Tuning and Fitting if these are
+	// SameAs is the Key of another study on the same cases that proposes the same trials. The Trial
+	// and Assess of that study also compute and keep the results of this study. Its own Trial and
+	// Assess then return them at once. SameAs is used in place of Tuning and Fitting if these are
 	// empty.
-	Twin string
+	SameAs string
 	// Paths means that the trials keep the paths of local optimisers. A study without it does not
 	// keep them when it copies such a trial.
 	Paths bool

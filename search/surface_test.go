@@ -379,7 +379,7 @@ func TestAutoTakesTurns(t *testing.T) {
 // follows, as if only the enqueued points had been evaluated.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := surfaces["bowl"]
-	const rounds = anewTrials + 3*inVain + 2*axisTrials
+	const rounds = anewTrials + 3*trialsWithoutGain + 2*axisTrials
 	trials := maximise(Auto{Trials: rounds + 4}, s.space, func([]float64) float64 { return 1 }, 1)
 	for i, trial := range trials[rounds:] {
 		if want := s.space.place(s.space.next(i, nil, 1+4)); !slices.Equal(trial.Theta(), want) {

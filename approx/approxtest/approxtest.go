@@ -7,7 +7,7 @@
 //
 // Which checks apply depends on what a method declares, never on its name: on approx.Caps
 // (Gradient, LeaveOneOutGradient, Sampled, Ordered), an empty State, Diagnostics.Floors and Jitter,
-// the options tolerance and max_iterations, and approx.Abridger.
+// the options tolerance and max_iterations, and approx.Shortened.
 //
 // Each likelihood is tried at a part of the hyperparameters, so that all are tried with some. With
 // the environment variable GPC_TUNE_TEST_ALL=1 each is tried at all of them.
@@ -79,8 +79,8 @@ func each(t *testing.T, m approx.Approximation, run func(c check, t *testing.T))
 }
 
 func (c check) run(t *testing.T) {
-	if a, ok := c.method.(approx.Abridger); ok {
-		c.method, _ = a.Abridged()
+	if a, ok := c.method.(approx.Shortened); ok {
+		c.method, _ = a.Shortened()
 	}
 	one := c.one()                  // latent process
 	fixed := one && !c.caps.Sampled // the method is deterministic
@@ -205,7 +205,7 @@ func (c check) leaveOneOutAdjoint(t *testing.T) {
 			for i := range n {
 				m[i] = mean[i] + dm*direction[i]
 			}
-			f, err := c.fit(t, k, m, y, nil).(approx.LeaveOneOuter).LeaveOneOut()
+			f, err := c.fit(t, k, m, y, nil).(approx.LeaveOneOut).LeaveOneOut()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -441,7 +441,7 @@ func (c check) stopsShort(t *testing.T, cov []approx.Cov, targets approx.Targets
 	if err := post.Evidence().Adjoint(&dst, 0); !errors.Is(err, approx.ErrNotConverged) {
 		t.Errorf("adjoint of an unfinished fit: error %v", err)
 	}
-	if l, ok := post.(approx.LeaveOneOuter); ok {
+	if l, ok := post.(approx.LeaveOneOut); ok {
 		if _, err := l.LeaveOneOut(); !errors.Is(err, approx.ErrNotConverged) {
 			t.Errorf("leave-one-out of an unfinished fit: error %v", err)
 		}

@@ -85,7 +85,7 @@ func (p MemoryProblem) holdLeaveOneOut(t *testing.T, stated approx.Memory, gradi
 	t.Helper()
 	sum := func() (approx.Posterior, approx.Functional) {
 		post := fit()
-		f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+		f, err := post.(approx.LeaveOneOut).LeaveOneOut()
 		if err != nil {
 			t.Fatal(err)
 		}

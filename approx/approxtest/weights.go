@@ -78,9 +78,9 @@ func (c check) repeated(t *testing.T) {
 		want := c.fitTargets(t, approx.Cov{K: all, Mean: means}, repeated)
 		got := c.fitTargets(t, approx.Cov{K: k, Mean: mean}, weighted)
 		c.sameFunctional(t, theta, "evidence", got.Evidence(), want.Evidence(), of)
-		if _, ok := got.(approx.LeaveOneOuter); ok && c.caps.LeaveOneOut {
-			f, err := got.(approx.LeaveOneOuter).LeaveOneOut()
-			g, wrong := want.(approx.LeaveOneOuter).LeaveOneOut()
+		if _, ok := got.(approx.LeaveOneOut); ok && c.caps.LeaveOneOut {
+			f, err := got.(approx.LeaveOneOut).LeaveOneOut()
+			g, wrong := want.(approx.LeaveOneOut).LeaveOneOut()
 			if err != nil || wrong != nil {
 				t.Fatal(err, wrong)
 			}
@@ -163,7 +163,7 @@ func (c check) anyWeight(t *testing.T) {
 			post := c.fitTargets(t, approx.Cov{K: Prior(c.lik, k)}, targets)
 			all := []approx.Functional{post.Evidence()}
 			if c.caps.LeaveOneOutGradient {
-				f, err := post.(approx.LeaveOneOuter).LeaveOneOut()
+				f, err := post.(approx.LeaveOneOut).LeaveOneOut()
 				if err != nil {
 					t.Fatal(err)
 				}

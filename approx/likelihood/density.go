@@ -83,13 +83,13 @@ func (b integrated) Moments(y, mean, variance float64) (logZ float64, d [4]float
 	return logZ, d
 }
 
-// Proper implements Tilter.
+// Proper implements ExactMoments.
 func (b integrated) Proper(y float64) bool {
 	p, ok := b.density.(interface{ Proper(y float64) bool })
 	return ok && p.Proper(y)
 }
 
-// Tilted implements Tilter.
+// Tilted implements ExactMoments.
 func (b integrated) Tilted(
 	y, mean, variance float64,
 ) (logZ float64, d [4]float64, tiltedMean, tiltedVariance float64) {

@@ -113,9 +113,10 @@ type MomentMatcher interface {
 	Moments(y, mean, variance float64) (logZ float64, d [4]float64)
 }
 
-// Tilter likelihoods compute the moments of the tilted density directly. With a very wide Gaussian,
-// moments from the derivatives of Moments would lose all digits by cancellation.
-type Tilter interface {
+// ExactMoments is a likelihood that computes the moments of the tilted density directly. With a
+// very wide Gaussian, moments from the derivatives of Moments would lose all digits by
+// cancellation.
+type ExactMoments interface {
 	MomentMatcher
 	// Proper reports whether p(y|f) has a mean and a variance as a density of f, which the tilted
 	// density has too if the Gaussian is wide.

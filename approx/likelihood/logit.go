@@ -11,9 +11,9 @@ import (
 type Logit struct{}
 
 var (
-	_ LogConcave    = Logit{}
-	_ Quadrable     = Logit{}
-	_ Complementary = Logit{}
+	_ LogConcave        = Logit{}
+	_ WithoutClosedForm = Logit{}
+	_ Complementary     = Logit{}
 )
 
 func (Logit) Domain() Domain         { return Binary }
@@ -125,7 +125,7 @@ func (Logit) around(float64) []float64 { return []float64{0} }
 // DExpected implements LogConcave.
 func (Logit) DExpected(_, _, _ []float64, _, _, _ float64) {}
 
-// Quadrature implements Quadrable.
+// Quadrature implements WithoutClosedForm.
 func (l Logit) Quadrature(order int) MomentRule { return newSummed(l, order) }
 
 // logisticNormal returns log Z(a) and its first four derivatives (see Logit.Moments).

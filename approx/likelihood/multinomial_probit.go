@@ -45,7 +45,7 @@ func (MultinomialProbit) NoiseMoments() (mean, variance float64) {
 // y = -1, which are probit of 1 + 2y.
 type normalRace struct{}
 
-var _ Tilter = normalRace{}
+var _ ExactMoments = normalRace{}
 
 func (normalRace) Likelihood() Likelihood { return MultinomialProbit{} }
 
@@ -74,10 +74,10 @@ func (normalRace) Moments(y, mean, variance float64) (logZ float64, d [4]float64
 	return floor(-mean*mean/s/2 - math.Log(2*math.Pi*s)/2), [4]float64{-mean / s, -1 / s}
 }
 
-// Proper implements Tilter.
+// Proper implements ExactMoments.
 func (normalRace) Proper(y float64) bool { return y == 1 }
 
-// Tilted implements Tilter.
+// Tilted implements ExactMoments.
 func (n normalRace) Tilted(
 	y, mean, variance float64,
 ) (logZ float64, d [4]float64, tiltedMean, tiltedVariance float64) {

@@ -41,9 +41,9 @@ func (p powered) Shape() Shape {
 	return shape
 }
 
-// Proper implements Tilter.
+// Proper implements ExactMoments.
 func (p powered) Proper(y float64) bool {
-	t, ok := p.Differentiable.(Tilter)
+	t, ok := p.Differentiable.(ExactMoments)
 	return ok && t.Proper(y)
 }
 

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Quadrable likelihoods have no closed form for their Gaussian averages, so quadrature can replace
-// Moments.
-type Quadrable interface {
+// WithoutClosedForm is a likelihood without closed forms for its Gaussian averages, so quadrature
+// can replace Moments.
+type WithoutClosedForm interface {
 	MomentMatcher
 	// Quadrature returns the likelihood with averages by Gauss-Hermite quadrature with this number
 	// of nodes, at least 2.

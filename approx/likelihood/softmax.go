@@ -87,7 +87,7 @@ type gumbelFactor struct{}
 // Shape implements Density.
 func (gumbelFactor) Shape() Shape { return Shape{LogConcave: true, Smooth: 0.25} }
 
-// Proper implements Tilter.
+// Proper implements ExactMoments.
 func (gumbelFactor) Proper(y float64) bool { return y == 1 }
 
 // Derivs implements Density.

@@ -34,8 +34,9 @@ func (Step) LogProb(y, f float64) float64 {
 	return 0
 }
 
-// furthest limits the argument of Φ, so that derivatives stay finite with a variance of 1e-300.
-const furthest = 1e150
+// mostSigmas limits the argument of Φ, so that derivatives stay finite with a variance of
+// 1e-300.
+const mostSigmas = 1e150
 
 // Moments returns log Φ(z) at z = y·mean/√variance and its derivatives with respect to mean.
 func (s Step) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
@@ -43,7 +44,7 @@ func (s Step) Moments(y, mean, variance float64) (logZ float64, d [4]float64) {
 		return s.LogProb(y, mean), d
 	}
 	root := math.Sqrt(variance)
-	return normalMoments(linalg.TruncatedNormal(max(-furthest, min(y*mean/root, furthest))), y, root, variance)
+	return normalMoments(linalg.TruncatedNormal(max(-mostSigmas, min(y*mean/root, mostSigmas))), y, root, variance)
 }
 
 // normalMoments returns log Φ(z) and its derivatives with respect to mean, z = y·mean/s, given t at

@@ -82,8 +82,8 @@ const together = len(panelNodes)
 
 // sum returns the integrals that integrate returns. If step > 0, it uses the trapezoidal rule with
 // nodes at most step apart in f where that takes fewer nodes than panels. proper is the result of
-// Tilter.Proper. f also returns the tilted density at the last x, divided by the density at the
-// mode.
+// ExactMoments.Proper. f also returns the tilted density at the last x, divided by the density at
+// the mode.
 func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []float64) (last float64)) []float64 {
 	if step == 0 || t.s > 30 && !proper {
 		return t.integrate(count, func(sum, x, w []float64) { f(sum, x, w) })

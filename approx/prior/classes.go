@@ -56,8 +56,8 @@ type Classes interface {
 	Posterior(b []float64) ClassesPosterior
 }
 
-// Paired Classes can form all covariances.
-type Paired interface {
+// JointMarginals are Classes that can form all covariances.
+type JointMarginals interface {
 	// Covariances calls visit for every pair of classes a ≤ c, one after the other. s_ij is the
 	// posterior covariance of f_a - Σ_d π_d/S f_d at case i and f_c - Σ_d π_d/S f_d at case j ≠ i.
 	// s_ii is 0. visit may keep the matrix.
@@ -84,8 +84,8 @@ type predictor interface {
 	projector
 	// Mean adds to mean[j] the posterior mean of f_c minus the prior mean.
 	Mean(mean []float64, c int, cross *mat.Dense)
-	// Numbers is as in Prior.
-	Numbers() ([]float64, bool)
+	// Condensed is as in Prior.
+	Condensed() ([]float64, bool)
 }
 
 // Latent sets mean[j] to the posterior mean of f_c minus the prior mean and, unless it is nil,

@@ -26,7 +26,7 @@ import (
 //
 // so that g has the density 1 in the log evidence. Sites.Mean is -m, and Sites.B is -b.
 type Contrasts struct {
-	exactly
+	noCorrection
 	Classes
 	cases, classes int
 	largest        float64
@@ -54,8 +54,8 @@ func NewContrasts(k Classes, n, classes int) *Contrasts {
 	return c
 }
 
-// These implement Sited. x has no finite prior variance. The largest variance of f takes its place,
-// because it determines the rounding error of x.
+// These implement SiteSolver. x has no finite prior variance. The largest variance of f takes its
+// place, because it determines the rounding error of x.
 func (c *Contrasts) Variance(int) float64     { return c.largest }
 func (c *Contrasts) LargestVariance() float64 { return c.largest }
 func (c *Contrasts) Search() Search           { return contrastSearch{c} }
@@ -72,7 +72,7 @@ func (c *Contrasts) Total() []float64 { return c.total }
 // Forget must be called after Classes have been factorised for other sites.
 func (c *Contrasts) Forget() { c.blocks, c.factored = nil, nil }
 
-// Factorise implements Sited. It does nothing if the current factor belongs to tau.
+// Factorise implements SiteSolver. It does nothing if the current factor belongs to tau.
 func (c *Contrasts) Factorise(tau []float64) error {
 	if slices.Equal(tau, c.factored) {
 		return nil
@@ -98,12 +98,12 @@ func (c *Contrasts) Factorise(tau []float64) error {
 	return err
 }
 
-// LogDet implements Sited.
+// LogDet implements SiteSolver.
 func (c *Contrasts) LogDet() float64 {
 	return c.Classes.LogDet() - float64(c.cases)/2*math.Log(2*math.Pi)
 }
 
-// Locate implements Sited.
+// Locate implements SiteSolver.
 func (c *Contrasts) Locate(s Sites) (uncertain float64) {
 	n := c.cases
 	for i := range n {
@@ -278,7 +278,7 @@ func (c *Contrasts) respond(sigma []float64, others func(dst, x []float64)) func
 // Jacobian implements Search. The changes of variances by sites of other cases are squares of small
 // correlations. They are computed for the similar prior of lower rank, or left out.
 func (s contrastSearch) Jacobian(sigma []float64, at At) func(dst, x []float64) {
-	if at == Exactly && len(sigma) <= mostExact {
+	if at == AtFactorExact && len(sigma) <= mostExact {
 		return s.Contrasts.Jacobian(sigma)
 	}
 	if s.near == nil {

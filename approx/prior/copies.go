@@ -19,10 +19,10 @@ import (
 //	Σ_ii + (1 - 1/c_i) Λ_i T_i,   ½ log|I + S K| + ½ Σ_i (c_i - 1) log(1 + τ_i Λ_i/c_i)
 type copies struct {
 	Prior
-	count []float64 // c
-	own   []float64 // Λ/c
-	tau   []float64
-	noise bool // Λ is the noise of a matrix
+	count   []float64 // c
+	perCopy []float64 // Λ/c
+	tau     []float64
+	noise   bool // Λ is the noise of a matrix
 }
 
 // counts are the numbers of copies of cases with these weights, max(1, w); nil: 1 each.
@@ -39,14 +39,14 @@ func withCopies(k Prior, cov Cov, count []float64) Prior {
 	c := &copies{Prior: k, count: count, tau: make([]float64, len(count))}
 	switch p := k.(type) {
 	case *inducingSites:
-		c.own = p.independent
+		c.perCopy = p.independent
 	default:
 		if cov.Noise == nil {
 			return k
 		}
-		c.noise, c.own = true, make([]float64, len(count))
+		c.noise, c.perCopy = true, make([]float64, len(count))
 		for i, v := range cov.Noise {
-			c.own[i] = v / count[i]
+			c.perCopy[i] = v / count[i]
 		}
 	}
 	return c
@@ -68,29 +68,29 @@ func (c Cov) ofMeans(count []float64) (Cov, error) {
 	return c, nil
 }
 
-// left is T_i for a site of precision tau, and extra is the variance of a copy minus the variance
-// of the mean of the copies.
-func (c *copies) left(i int, tau float64) float64 { return 1 / (1 + tau*c.own[i]) }
+// remaining is T_i for a site of precision tau, and extra is the variance of a copy minus the
+// variance of the mean of the copies.
+func (c *copies) remaining(i int, tau float64) float64 { return 1 / (1 + tau*c.perCopy[i]) }
 func (c *copies) extra(i int, tau float64) float64 {
-	return c.own[i] * (c.count[i] - 1) * c.left(i, tau)
+	return c.perCopy[i] * (c.count[i] - 1) * c.remaining(i, tau)
 }
 
 // Apart is the posterior variance of the independent term of a copy.
-func (c *copies) Apart(i int) float64 { return c.own[i] * c.count[i] * c.left(i, c.tau[i]) }
+func (c *copies) Apart(i int) float64 { return c.perCopy[i] * c.count[i] * c.remaining(i, c.tau[i]) }
 
 // These implement Prior.
 func (c *copies) Variance(i int) float64 { return c.Prior.Variance(i) + c.extra(i, 0) }
 
 func (c *copies) LargestVariance() (largest float64) {
-	for i := range c.own {
+	for i := range c.perCopy {
 		largest = max(largest, c.Variance(i))
 	}
 	return largest
 }
 
-func (c *copies) Afresh() Prior {
+func (c *copies) WithoutSites() Prior {
 	afresh := *c
-	afresh.Prior, afresh.tau = c.Prior.Afresh(), make([]float64, len(c.tau))
+	afresh.Prior, afresh.tau = c.Prior.WithoutSites(), make([]float64, len(c.tau))
 	return &afresh
 }
 
@@ -102,7 +102,7 @@ func (c *copies) Factorise(tau []float64) error {
 func (c *copies) LogDet() float64 {
 	sum := c.Prior.LogDet()
 	for i, t := range c.tau {
-		sum += (c.count[i] - 1) / 2 * math.Log1p(t*c.own[i])
+		sum += (c.count[i] - 1) / 2 * math.Log1p(t*c.perCopy[i])
 	}
 	return sum
 }
@@ -156,7 +156,7 @@ func (c *copies) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 
 // independent is the derivative with respect to Λ_i, given the derivative with respect to K_ii.
 func (c *copies) independent(g Adjoint, i int, diagonal float64) float64 {
-	count, left := c.count[i], c.left(i, c.tau[i])
+	count, left := c.count[i], c.remaining(i, c.tau[i])
 	sum := diagonal/count - g.C*(count-1)/2*c.tau[i]/count*left
 	if g.Gamma != nil {
 		sum += g.Gamma[i] * (1 - 1/count) * left * left
@@ -168,7 +168,7 @@ func (c *copies) independent(g Adjoint, i int, diagonal float64) float64 {
 func (c *copies) Diagonal(g Adjoint) []float64 {
 	d := c.Prior.Diagonal(g)
 	for i, t := range c.tau {
-		d[i] += g.C * (c.count[i] - 1) / 2 * c.own[i] * t * t * c.left(i, t)
+		d[i] += g.C * (c.count[i] - 1) / 2 * c.perCopy[i] * t * t * c.remaining(i, t)
 	}
 	return d
 }
@@ -187,7 +187,7 @@ func (c *copies) jacobian(
 	for i, t := range tau {
 		means[i] = Resolved(sigma[i]-c.extra(i, t), c.Prior.Variance(i))
 		scale[i] = math.Sqrt(means[i] / sigma[i])
-		local[i] = -c.extra(i, t) * c.own[i] * c.left(i, t) / (sigma[i] * sigma[i])
+		local[i] = -c.extra(i, t) * c.perCopy[i] * c.remaining(i, t) / (sigma[i] * sigma[i])
 	}
 	inner, y := ofMeans(means), make([]float64, 2*n)
 	return func(dst, x []float64) {

@@ -22,7 +22,7 @@ import (
 // 1, so K may be singular and τ_i may be 0. R is never formed to compute b: at large amplitudes the
 // explicit product would change the log evidence by whole nats.
 type Dense struct {
-	exactly
+	noCorrection
 	k        blas64.Symmetric
 	root     []float64         // S^½
 	u        blas64.Triangular // of B
@@ -57,16 +57,16 @@ func withMatrix(work *Work, cov Cov, n int, _ float64, _ bool, _ []float64) (Pri
 }
 
 // These implement Prior.
-func (d *Dense) Afresh() Prior             { return &Dense{k: d.k, root: make([]float64, len(d.root))} }
+func (d *Dense) WithoutSites() Prior       { return &Dense{k: d.k, root: make([]float64, len(d.root))} }
 func (d *Dense) Variance(i int) float64    { return d.k.Data[i*d.k.Stride+i] }
 func (d *Dense) LargestVariance() float64  { return largest(d.k) }
 func (d *Dense) Multiply(dst, x []float64) { linalg.Symv(1, d.k, x, 0, dst) }
 func (d *Dense) LogDet() float64           { return linalg.LogDet(d.u) + d.negative.logDet }
 
-// Part implements Prior: every third case. Its matrices, of m ≤ n/3 cases, are stored below the
+// Subset implements Prior: every third case. Its matrices, of m ≤ n/3 cases, are stored below the
 // diagonal of the factor of all: K in the last m rows and its own factor in m rows above them, both
 // in the first m columns.
-func (d *Dense) Part() (Prior, []int) {
+func (d *Dense) Subset() (Prior, []int) {
 	n := len(d.root)
 	if n < 150 {
 		return nil, nil

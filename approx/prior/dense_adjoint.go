@@ -214,7 +214,7 @@ func (d *Dense) Diagonal(g Adjoint) []float64 {
 	return diagonal
 }
 
-// Information implements Informed.
+// Information implements Fisher.
 func (d *Dense) Information(dst *mat.SymDense) {
 	d.Pull(&Cov{K: dst}, Adjoint{C: -2}.Constant)
 }

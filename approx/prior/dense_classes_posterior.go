@@ -24,8 +24,8 @@ func (p densePosterior) Mean(mean []float64, c int, cross *mat.Dense) {
 	linalg.Gemv(blas.Trans, 1, cross.RawMatrix(), p.of(c, p.b), 1, mean)
 }
 
-// Numbers implements predictor: predictions need the cases.
-func (p densePosterior) Numbers() ([]float64, bool) { return nil, false }
+// Condensed implements predictor: predictions need the cases.
+func (p densePosterior) Condensed() ([]float64, bool) { return nil, false }
 
 // These implement projector.
 func (p *denseClasses) rows() int               { return p.n }

@@ -77,7 +77,7 @@ func (p *denseClasses) contrasts() contrasts {
 	return k
 }
 
-// Covariances implements Paired.
+// Covariances implements JointMarginals.
 func (p *denseClasses) Covariances(visit func(a, c int, s blas64.General)) {
 	n, k := p.n, p.contrasts()
 	own := func(c, i, j int) float64 { // [V_c]_ij

@@ -107,7 +107,7 @@ func (k *inducingClasses) Factorise(pi []float64) error {
 		k.coupling(own, c, c, 0)
 		linalg.SyrkDiag(blas.NoTrans, 1, k.prior(c).v, own, 0, block(c))
 	}
-	k.others(a)
+	k.crossBlocks(a)
 	for j := range order {
 		a.Data[j*a.Stride+j]++
 	}
@@ -120,9 +120,10 @@ func (k *inducingClasses) Factorise(pi []float64) error {
 	return nil
 }
 
-// others fills the blocks M_cd = -V_c diag(ε_c ε_d/s) V_dᵀ, c < d. For a shared prior the blocks
-// are symmetric, and it computes a triangle of each. Otherwise it takes one product for each c.
-func (k *inducingClasses) others(a blas64.Symmetric) {
+// crossBlocks fills the blocks M_cd = -V_c diag(ε_c ε_d/s) V_dᵀ, c < d. For a shared prior the
+// blocks are symmetric, and it computes a triangle of each. Otherwise it takes one product for each
+// c.
+func (k *inducingClasses) crossBlocks(a blas64.Symmetric) {
 	if len(k.priors) == 1 {
 		k.othersOfShared(a)
 		return

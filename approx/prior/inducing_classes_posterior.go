@@ -56,13 +56,13 @@ func (t inducingClassesPosterior) project(q []float64, x blas64.General, c int, 
 	k.half(x, c, w)
 }
 
-// Numbers implements predictor: the weights of all classes and then the rows of U_M.
-func (t inducingClassesPosterior) Numbers() ([]float64, bool) {
-	return InducingPosterior{um: t.of.um, weights: slices.Concat(t.weights...)}.Numbers(), true
+// Condensed implements predictor: the weights of all classes and then the rows of U_M.
+func (t inducingClassesPosterior) Condensed() ([]float64, bool) {
+	return InducingPosterior{um: t.of.um, weights: slices.Concat(t.weights...)}.Condensed(), true
 }
 
-// ReadClasses rebuilds a posterior with inducing inputs from its Numbers, bit for bit, given the
-// K_zz of cov, one for all classes or one for each.
+// ReadClasses rebuilds a posterior with inducing inputs from its Condensed numbers, bit for bit,
+// given the K_zz of cov, one for all classes or one for each.
 func ReadClasses(cov []Cov, classes int, numbers []float64) (ClassesPosterior, error) {
 	all, err := readNumbers(numbers, classes*cov[0].K.SymmetricDim())
 	if err != nil {

@@ -36,7 +36,9 @@ func (p *inducingSites) Latent(b, mean, variance []float64, cross *mat.Dense, di
 	p.posterior(b).Latent(mean, variance, cross, diag)
 }
 
-func (p *inducingSites) Numbers(b []float64) ([]float64, bool) { return p.posterior(b).Numbers(), true }
+func (p *inducingSites) Condensed(b []float64) ([]float64, bool) {
+	return p.posterior(b).Condensed(), true
+}
 
 // Latent sets mean[j] and, unless it is nil, variance[j] of f at new inputs, given cross = K(Z,
 // new) and their prior variances.
@@ -63,8 +65,8 @@ func (t InducingPosterior) Latent(mean, variance []float64, cross *mat.Dense, di
 	}
 }
 
-// Numbers are w and then the rows of U_M, m (m+3)/2 of them.
-func (t InducingPosterior) Numbers() []float64 {
+// Condensed returns w and then the rows of U_M, m (m+3)/2 of them.
+func (t InducingPosterior) Condensed() []float64 {
 	m := len(t.weights)
 	s := append(make([]float64, 0, m*(m+3)/2), t.weights...)
 	for i := range m {
@@ -73,7 +75,7 @@ func (t InducingPosterior) Numbers() []float64 {
 	return s
 }
 
-// Read rebuilds the InducingPosterior from K_zz and its Numbers, bit for bit.
+// Read rebuilds the InducingPosterior from K_zz and its Condensed numbers, bit for bit.
 func Read(k *mat.SymDense, numbers []float64) (InducingPosterior, error) {
 	t, err := readNumbers(numbers, k.SymmetricDim())
 	if err != nil {

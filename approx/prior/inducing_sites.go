@@ -50,10 +50,10 @@ func (p *inducing) newSites() *inducingSites {
 		squares: vector(), z: vector(), vy: vector()}
 }
 
-func (p *inducingSites) Afresh() Prior { return p.newSites() }
+func (p *inducingSites) WithoutSites() Prior { return p.newSites() }
 
-// Part implements Prior: a step is cheap, so no part is worth the time.
-func (p *inducingSites) Part() (Prior, []int) { return nil, nil }
+// Subset implements Prior: a step is cheap, so no part is worth the time.
+func (p *inducingSites) Subset() (Prior, []int) { return nil, nil }
 
 // Factorise implements Prior: it factors M.
 func (p *inducingSites) Factorise(tau []float64) error {

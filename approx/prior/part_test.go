@@ -35,7 +35,7 @@ func TestPart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part, some := p.Part()
+			part, some := p.Subset()
 			if n < 150 {
 				if part != nil || some != nil {
 					t.Errorf("%d cases have the part %v", n, some)

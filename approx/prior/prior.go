@@ -22,8 +22,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Sited is a Gaussian prior of latent values with sites, as the iteration of these needs it.
-type Sited interface {
+// SiteSolver is a Gaussian prior of latent values with sites, as the iteration of the sites needs
+// it.
+type SiteSolver interface {
 	// Variance is K_ii, and LargestVariance the largest of them, at least 0.
 	Variance(i int) float64
 	LargestVariance() float64
@@ -43,16 +44,16 @@ type Sited interface {
 // Prior is the covariance K of one latent process at n cases, as an operator, with the sites for
 // which it was factored last.
 type Prior interface {
-	Sited
+	SiteSolver
 	// Rank is the numerical rank of K, or n if it is not known.
 	Rank() int
 	// Multiply sets dst = K x. They must not share memory.
 	Multiply(dst, x []float64)
-	// Afresh is K with other sites, and Part is K of some of the cases, with their indices, in
-	// memory that the next Factorise overwrites: for a start of an iteration, nil if it is not
+	// WithoutSites is K with other sites, and Subset is K of some of the cases, with their indices,
+	// in memory that the next Factorise overwrites: for a start of an iteration, nil if it is not
 	// worth the time.
-	Afresh() Prior
-	Part() (k Prior, cases []int)
+	WithoutSites() Prior
+	Subset() (k Prior, cases []int)
 
 	// Shrink sets dst = (I + S K)⁻¹ x = (I - R K) x, given kx = K x, which it may overwrite. dst
 	// may be x, and kx may be dst if x is not.
@@ -65,9 +66,9 @@ type Prior interface {
 	// prior mean, given b, their covariance with the cases or the inducing inputs, and their prior
 	// variances. A variance is floored at 0, against rounding.
 	Latent(b, mean, variance []float64, cross *mat.Dense, diag []float64)
-	// Numbers returns the numbers that Latent needs in addition to its arguments. ok is false if
+	// Condensed returns the numbers that Latent needs in addition to its arguments. ok is false if
 	// Latent needs the cases.
-	Numbers(b []float64) (numbers []float64, ok bool)
+	Condensed(b []float64) (numbers []float64, ok bool)
 
 	// Variances are the Σ_ii. Where τ_i is 0 they need not be exact, because they are multiplied by
 	// 0.
@@ -100,8 +101,8 @@ type Correction interface {
 	Describe() (jitter, unexplained float64)
 }
 
-// Informed priors can form R.
-type Informed interface {
+// Fisher is a prior that can form R.
+type Fisher interface {
 	Information(dst *mat.SymDense)
 }
 
@@ -173,10 +174,10 @@ type Visit func(i int, variance, b float64) (dTau, dOffset float64, err error)
 type At int
 
 const (
-	Factored   At = iota // the posterior of the last factor
-	AfterSweep           // after the last sweep
-	LastCalled           // the nearby posterior of the previous call, if that saves time
-	Exactly              // the posterior of the last factor, with no term approximated
+	Factored      At = iota // the posterior of the last factor
+	AfterSweep              // after the last sweep
+	LastCalled              // the nearby posterior of the previous call, if that saves time
+	AtFactorExact           // the posterior of the last factor, with no term approximated
 )
 
 // eps is the spacing of float64 at 1.
@@ -185,15 +186,15 @@ const eps = 0x1p-52
 // Resolved bounds a posterior variance from below by its rounding error; it is never 0.
 func Resolved(v, variance float64) float64 { return max(v, eps*variance, 1e-60) }
 
-// exactly is the Correction of priors that lack no variance.
-type exactly struct{}
+// noCorrection is the Correction of priors that lack no variance.
+type noCorrection struct{}
 
-func (exactly) Power() float64                      { return 1 }
-func (exactly) ResidualVariance(int) float64        { return 0 }
-func (exactly) Penalty(int, float64) float64        { return 0 }
-func (exactly) PenaltySlope(int, float64) float64   { return 0 }
-func (exactly) Describe() (jitter, lacks float64)   { return 0, 0 }
-func (exactly) Numbers([]float64) ([]float64, bool) { return nil, false }
+func (noCorrection) Power() float64                        { return 1 }
+func (noCorrection) ResidualVariance(int) float64          { return 0 }
+func (noCorrection) Penalty(int, float64) float64          { return 0 }
+func (noCorrection) PenaltySlope(int, float64) float64     { return 0 }
+func (noCorrection) Describe() (jitter, lacks float64)     { return 0, 0 }
+func (noCorrection) Condensed([]float64) ([]float64, bool) { return nil, false }
 
 // CheckLatent panics unless there are m means and, if requested, m variances.
 func CheckLatent(mean, variance []float64, m int) {

@@ -210,7 +210,7 @@ func TestPriors(t *testing.T) {
 				for i, v := range p.Diagonal(Adjoint{C: -2}) {
 					near(t, "R_ii", v, r.At(i, i), tolerance)
 				}
-				if k, ok := p.(Informed); ok {
+				if k, ok := p.(Fisher); ok {
 					got := mat.NewSymDense(testCases, nil)
 					k.Information(got)
 					if !mat.EqualApprox(got, r, tolerance*max(1, mat.Max(r))) {
@@ -287,7 +287,7 @@ func checkPredictions(t *testing.T, s structure, p Prior, tau []float64, k *mat.
 		near(t, "a latent mean", mean[j], means.At(j, 0), 1e-8)
 		near(t, "a latent variance", variance[j], diag[j]-mat.Dot(whole.ColView(j), rk.ColView(j)), 1e-8)
 	}
-	if numbers, ok := p.Numbers(b); ok {
+	if numbers, ok := p.Condensed(b); ok {
 		again, err := Read(s.cov.K, numbers)
 		if err != nil {
 			t.Fatal(err)

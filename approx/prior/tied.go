@@ -21,7 +21,7 @@ import (
 //
 // in O(m³). Every case keeps its own site.
 type tied struct {
-	exactly
+	noCorrection
 	values *Dense    // K_v
 	value  []int     // the value of each case
 	first  []int     // the first case with each value
@@ -137,16 +137,18 @@ func (t *tied) ofValues(x []float64) []float64 {
 }
 
 // These implement Prior.
-func (t *tied) Afresh() Prior            { return newTied(t.values.Afresh().(*Dense), t.value, t.first) }
+func (t *tied) WithoutSites() Prior {
+	return newTied(t.values.WithoutSites().(*Dense), t.value, t.first)
+}
 func (t *tied) Variance(i int) float64   { return t.values.Variance(t.value[i]) }
 func (t *tied) LargestVariance() float64 { return t.values.LargestVariance() }
 func (t *tied) Rank() int                { return t.values.Rank() }
 func (t *tied) LogDet() float64          { return t.values.LogDet() }
 func (t *tied) Search() Search           { return tiedSearch{t, t.values.Search()} }
 
-// Part implements Prior: some of the values.
-func (t *tied) Part() (Prior, []int) {
-	k, cases := t.values.Part()
+// Subset implements Prior: the values of some cases.
+func (t *tied) Subset() (Prior, []int) {
+	k, cases := t.values.Subset()
 	for j, a := range cases {
 		cases[j] = t.first[a]
 	}

@@ -50,7 +50,7 @@ job; jobs that have begun are finished.`,
 				if err != nil {
 					return err
 				}
-				err = journal.Order(args[0], journal.Command{Verb: of.verb,
+				err = journal.AppendCommand(args[0], journal.Command{Verb: of.verb,
 					Key: folder.Manifest.Configurations[k].Studies[0].Key})
 				if err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "#%d %s\n", k, of.did)
@@ -85,10 +85,10 @@ job. If no process runs it, gpc-tune run or search with --resume tries the point
 			if err != nil {
 				return misused(err)
 			}
-			err = journal.Order(args[0], journal.Command{Verb: "enqueue", Key: of.Studies[0].Key, Point: point})
+			err = journal.AppendCommand(args[0], journal.Command{Verb: "enqueue", Key: of.Studies[0].Key, Point: point})
 			if err == nil {
 				number := 1
-				for _, other := range folder.Control.Own {
+				for _, other := range folder.Control.Enqueued {
 					if other.Configuration == k {
 						number++
 					}
@@ -125,7 +125,7 @@ Configurations are numbered as in the report. All processes that run the folder 
 			if folder.Tried(of) != nil {
 				return usage("point %d of configuration %d was tried already, and its result stays", of.Number, k)
 			}
-			err = journal.Order(args[0], journal.Command{Verb: "dequeue",
+			err = journal.AppendCommand(args[0], journal.Command{Verb: "dequeue",
 				Key: folder.Manifest.Configurations[k].Studies[0].Key, Number: of.Number})
 			if err == nil {
 				fmt.Fprintf(c.ErrOrStderr(), "#%d does not try it\n", k)

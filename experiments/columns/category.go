@@ -20,7 +20,7 @@ const mostCategories = 60
 // category is one of a few texts.
 var category = Kind{Name: "category", Use: Input, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
-	if n == 0 || n > mostCategories || p.there < 2*n {
+	if n == 0 || n > mostCategories || p.present < 2*n {
 		return "", false
 	}
 	return fmt.Sprintf("%d categories: %s", n, p.some()), true
@@ -82,7 +82,7 @@ const mostCodes = 50
 // code names categories by whole numbers.
 var code = Kind{Name: "category", Use: Input, category: true, is: func(p *profile) (string, bool) {
 	n := len(p.levels)
-	if !p.isWhole() || n < 3 || n > mostCodes || p.there < 2*n || p.there < leastRows ||
+	if !p.isWhole() || n < 3 || n > mostCodes || p.present < 2*n || p.present < leastRows ||
 		!codeName().MatchString(p.name) && (!idName().MatchString(p.name) || countName().MatchString(p.name)) {
 		return "", false
 	}
@@ -185,11 +185,11 @@ var ordered = Kind{Name: "ordered", Use: Input, is: func(p *profile) (string, bo
 
 // order returns three or more different values in their order, or nil.
 func (p *profile) order() []string {
-	if n := len(p.levels); n < 3 || n > mostCategories || p.there < 2*n || p.isNumber() {
+	if n := len(p.levels); n < 3 || n > mostCategories || p.present < 2*n || p.isNumber() {
 		return nil
 	}
 	given := maps.Clone(p.levels) // without words of refusal
-	maps.DeleteFunc(given, func(text string, _ int) bool { return data.Refused(text) })
+	maps.DeleteFunc(given, func(text string, _ int) bool { return data.IsMissingWord(text) })
 	for _, values := range []map[string]int{p.levels, given} {
 		for _, rank := range []func(string) float64{band, numbered} {
 			if of := sorted(values, rank); len(of) > 2 {

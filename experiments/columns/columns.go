@@ -32,9 +32,9 @@ type Column struct {
 	Date *cells.Date `json:"date,omitempty"` // form and parts of an input that is a date or a time
 
 	// The meaning of the texts around numbers, as in data.Meaning.
-	Unit     string     `json:"unit,omitempty"`
-	Limits   bool       `json:"limits,omitempty"`
-	Duration cells.Span `json:"duration,omitempty"`
+	Unit     string         `json:"unit,omitempty"`
+	Limits   bool           `json:"limits,omitempty"`
+	Duration cells.TimeUnit `json:"duration,omitempty"`
 
 	odd    map[string]int // texts that stand for a missing value among dates and durations
 	number bool           // all values are numbers in the notation of the file

@@ -114,7 +114,7 @@ func (t *Table) numbered(path string) error {
 func (t *Table) notation(profiles []*profile) {
 	only, marked := [2]int{}, false
 	for _, p := range profiles {
-		rest := p.there - p.tokened()
+		rest := p.present - p.nMissingWords()
 		n := func(notation int) int { return p.numbers[notation].n + p.amounts[notation].n }
 		is := [2]bool{n(point) == rest && rest > 0, n(comma) == rest && rest > 0}
 		plain := n(plainly) == rest
@@ -178,10 +178,10 @@ func (c *Column) describe(p *profile) {
 	case ordered.Name:
 		c.Order = p.order()
 	case measure.Name:
-		c.Unit, _, _ = p.measured()
+		c.Unit, _, _ = p.unitOfNumbers()
 		c.Limits = p.limits["<"]+p.limits[">"] > 0
 	case duration.Name:
-		c.Duration, c.odd = p.lasting.unit(), p.lasting.odd
+		c.Duration, c.odd = p.durations.unit(), p.durations.odd
 	default:
 		if c.Use == Input && !c.number {
 			c.Levels = len(p.levels)
@@ -201,17 +201,17 @@ func (t *Table) take(profiles []*profile) {
 
 // labelled describes the label.
 func (t *Table) labelled(p *profile) {
-	for text, n := range p.tokens { // none may be a class, such as no disease
-		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.there) && p.classes() {
-			delete(p.tokens, text)
+	for text, n := range p.missingWords { // none may be a class, such as no disease
+		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.present) && p.classes() {
+			delete(p.missingWords, text)
 			p.texts += n
 		}
 	}
 	var without []string // texts that stand for a missing label
 	if p.isNumber() {
-		p.missing += p.tokened()
-		for _, token := range slices.Sorted(maps.Keys(p.tokens)) {
-			without = append(without, fmt.Sprintf("%s (%d)", token, p.tokens[token]))
+		p.missing += p.nMissingWords()
+		for _, token := range slices.Sorted(maps.Keys(p.missingWords)) {
+			without = append(without, fmt.Sprintf("%s (%d)", token, p.missingWords[token]))
 			delete(p.levels, token)
 		}
 	}
@@ -320,9 +320,9 @@ func (t *Table) specify(profiles []*profile) {
 			s.Categorical = "one_hot"
 		}
 		if c.number {
-			missing += p.tokened()
+			missing += p.nMissingWords()
 			t.Columns[j].Missing = missing
-			for token := range p.tokens {
+			for token := range p.missingWords {
 				tokens[token] = true
 			}
 		}
@@ -360,7 +360,7 @@ func (t *Table) interpret(p *profile, c Column, tokens map[string]bool) (missing
 			})
 		})
 	} else {
-		maps.Copy(without, p.tokens)
+		maps.Copy(without, p.missingWords)
 		maps.Copy(without, c.odd)
 	}
 	for text, n := range without {
@@ -377,7 +377,7 @@ func (t *Table) labelTokens(profiles []*profile, tokens map[string]bool) {
 	if !label.isNumber() {
 		return
 	}
-	for token := range label.tokens {
+	for token := range label.missingWords {
 		tokens[token] = true
 	}
 }
@@ -461,11 +461,11 @@ func (p *profile) folded() map[string]int {
 
 // spellings lists the spellings of a category that has several; empty without such a category.
 func (p *profile) spellings() string {
-	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.lasting.n == p.texts || p.dated() != nil {
+	if p.texts == 0 || p.amounts[p.notation].n == p.texts || p.durations.n == p.texts || p.dated() != nil {
 		return ""
 	}
 	folded := p.folded()
-	if len(folded) == len(p.levels) || len(folded) > mostCategories || p.there < 2*len(folded) {
+	if len(folded) == len(p.levels) || len(folded) > mostCategories || p.present < 2*len(folded) {
 		return ""
 	}
 	all, letters := map[string][]string{}, []string(nil)

@@ -13,7 +13,7 @@ var kinds = []Kind{empty, constant, weight, rowNumber, duration, measure, mixtur
 
 // empty has no values.
 var empty = Kind{Name: "empty", Use: Left, is: func(p *profile) (string, bool) {
-	return "no values", p.there == 0
+	return "no values", p.present == 0
 }}
 
 // constant has one value.
@@ -41,24 +41,24 @@ const shortest, longest = 20, 60
 // identifier has a different value for every case.
 var identifier = Kind{Name: "identifier", Use: ID, is: func(p *profile) (string, bool) {
 	switch {
-	case !p.unique() || p.there < 3:
+	case !p.unique() || p.present < 3:
 		return "", false
 	case p.isNumber():
 		return "whole numbers that never repeat, named like an identifier",
 			p.isWhole() && idName().MatchString(p.name)
-	case p.dated() != nil || p.tally().n > 0 || p.there < leastRows/2 && !idName().MatchString(p.name):
+	case p.dated() != nil || p.tally().n > 0 || p.present < leastRows/2 && !idName().MatchString(p.name):
 		return "", false
 	}
-	sentences := p.bytes > longest*p.there || p.bytes > shortest*p.there && 2*p.blanks > p.there
+	sentences := p.bytes > longest*p.present || p.bytes > shortest*p.present && 2*p.blanks > p.present
 	return "texts that never repeat", !sentences
 }}
 
 // rowNumber counts the rows.
 var rowNumber = Kind{Name: "row number", Use: ID, is: func(p *profile) (string, bool) {
 	t := p.tally()
-	counts := p.isWhole() && p.missing == 0 && p.tokened() == 0 && p.unique() && (t.min == 0 || t.min == 1) &&
-		t.max-t.min == float64(p.there-1)
-	if !counts || p.there < leastRows && !idName().MatchString(p.name) {
+	counts := p.isWhole() && p.missing == 0 && p.nMissingWords() == 0 && p.unique() && (t.min == 0 || t.min == 1) &&
+		t.max-t.min == float64(p.present-1)
+	if !counts || p.present < leastRows && !idName().MatchString(p.name) {
 		return "", false
 	}
 	return fmt.Sprintf("the numbers %g to %g, each once", t.min, t.max), true
@@ -87,14 +87,14 @@ var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) 
 	case named && p.levels == nil && p.repeats:
 		return fmt.Sprintf("more than %d different values that repeat: cases of one stay on one side of a split",
 			p.most), true
-	case n < leastNamedGroups || p.there > mostOfGroup*n:
+	case n < leastNamedGroups || p.present > mostOfGroup*n:
 		return "", false
-	case named && p.there >= n+n/5:
+	case named && p.present >= n+n/5:
 	case n < leastGroups || p.isNumber() || p.alone() || codeName().MatchString(p.name) || !p.coded() && !p.together():
 		return "", false
 	}
 	return fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,
-		float64(p.there)/float64(n)), true
+		float64(p.present)/float64(n)), true
 }}
 
 // alone reports whether some value occurs once.
@@ -130,7 +130,7 @@ func (p *profile) coded() bool {
 
 // text is the last kind: sentences, and too many names for categories.
 var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
-	unit, others, _ := p.measured()
+	unit, others, _ := p.unitOfNumbers()
 	switch n := len(p.levels); {
 	case unit != "" && others == nil && p.tally().n > 0:
 		return fmt.Sprintf("%d numbers without a unit, and %d in %s; columns: {%s: {unit: %[3]s}} takes all to be in "+

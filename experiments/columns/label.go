@@ -419,7 +419,7 @@ func (t *Table) namedLabel(profiles []*profile, named string) error {
 	switch {
 	case t.Label < 0:
 		return fmt.Errorf("no column %q%s", named, registry.Suggest(named, t.Names))
-	case profiles[t.Label].there == 0 || len(profiles[t.Label].levels) == 1:
+	case profiles[t.Label].present == 0 || len(profiles[t.Label].levels) == 1:
 		return fmt.Errorf("column %q cannot be the label: it has fewer than two different values; name another", named)
 	}
 	return nil
@@ -480,21 +480,22 @@ const mostClasses = 20
 // classes reports whether the values could be classes: few different texts or whole numbers.
 func (p *profile) classes() bool {
 	n := len(p.levels)
-	if n < 2 || n > mostClasses || p.there < 2*n || p.dated() != nil {
+	if n < 2 || n > mostClasses || p.present < 2*n || p.dated() != nil {
 		return false
 	}
-	return !p.isNumber() || p.isWhole() && (n <= 10 || p.there >= 20*n)
+	return !p.isNumber() || p.isWhole() && (n <= 10 || p.present >= 20*n)
 }
 
 // label reports whether the values could be classes of a column that is the label by its name or
 // place. These may also be many texts that repeat often.
 func (p *profile) label() bool {
 	n := len(p.levels)
-	return p.classes() || n > mostClasses && n <= data.MaxClasses && p.there >= 5*n && p.dated() == nil && !p.isNumber()
+	return p.classes() ||
+		n > mostClasses && n <= data.MaxClasses && p.present >= 5*n && p.dated() == nil && !p.isNumber()
 }
 
 // filled reports whether nearly all values are present, as in a label.
-func (p *profile) filled() bool { return 10*p.missing <= p.there }
+func (p *profile) filled() bool { return 10*p.missing <= p.present }
 
 // quantity reports whether the values are numbers other than row numbers.
 func (p *profile) quantity() bool {

@@ -62,7 +62,7 @@ const mostSizes = 10
 
 // measure holds numbers with a unit behind them, or with limits of detection.
 var measure = Kind{Name: "measure", Use: Input, is: func(p *profile) (string, bool) {
-	unit, others, ok := p.measured()
+	unit, others, ok := p.unitOfNumbers()
 	if !ok || others != nil {
 		return "", false
 	}
@@ -102,7 +102,7 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 	if p.isNumber() && len(p.currencies) > 1 {
 		return "in " + strings.Join(slices.Sorted(maps.Keys(p.currencies)), ", ") + "; write all in one currency", true
 	}
-	unit, others, ok := p.measured()
+	unit, others, ok := p.unitOfNumbers()
 	if readings := cells.Readings(append(others, unit)); ok && others != nil && readings != "" {
 		return readings + "; write all in one unit", true
 	}
@@ -114,9 +114,10 @@ var mixture = Kind{Name: "numbers in several units", Use: Left, is: func(p *prof
 	return fmt.Sprintf("in %s and %s; write all in one unit", unit, strings.Join(others, ", ")), true
 }}
 
-// measured returns the unit of the numbers, and the other units that cannot be converted to it. The
-// unit is empty if the numbers only have limits. ok is false if the texts are no such numbers.
-func (p *profile) measured() (unit string, others []string, ok bool) {
+// unitOfNumbers returns the unit of the numbers, and the other units that cannot be converted to
+// it. The unit is empty if the numbers only have limits. ok is false if the texts are no such
+// numbers.
+func (p *profile) unitOfNumbers() (unit string, others []string, ok bool) {
 	t := &p.amounts[p.notation]
 	known := map[string]int{}
 	for u, n := range p.units {
@@ -125,7 +126,7 @@ func (p *profile) measured() (unit string, others []string, ok bool) {
 		}
 	}
 	limits := p.limits["<"] + p.limits[">"]
-	if t.n == 0 || t.n != p.texts || p.texts+p.tally().n+p.tokened() != p.there || len(p.units) > mostTold ||
+	if t.n == 0 || t.n != p.texts || p.texts+p.tally().n+p.nMissingWords() != p.present || len(p.units) > mostTold ||
 		p.dated() != nil || idName().MatchString(p.name) {
 		return "", nil, false
 	}
@@ -159,11 +160,12 @@ var lastName = pattern.Of(`(?i)duration|dauer|durée|duree|duraci|elapsed|laufze
 // duration holds lengths of time: 2h 15m, 3 days, P3DT4H, and 1:30:00 where the name says so or a
 // clock goes beyond a day.
 var duration = Kind{Name: "duration", Use: Input, is: func(p *profile) (string, bool) {
-	l := &p.lasting
+	l := &p.durations
 	numbers := p.tally()
 	none := numbers.n == 0 || numbers.min == 0 && numbers.max == 0
-	if l.n == 0 || !none || (p.texts-l.n)*leastNumbers > p.there || p.texts+numbers.n+p.tokened() != p.there ||
-		!l.named && !l.beyond && !(l.clocks[2]+l.clocks[3] == l.n && lastName().MatchString(p.name)) {
+	if l.n == 0 || !none || (p.texts-l.n)*leastNumbers > p.present ||
+		p.texts+numbers.n+p.nMissingWords() != p.present ||
+		!l.named && !l.overADay && !(l.clocks[2]+l.clocks[3] == l.n && lastName().MatchString(p.name)) {
 		return "", false
 	}
 	for text := range l.odd { // a unit that is one of time in small letters is another unit

@@ -27,28 +27,28 @@ const (
 
 // profile has the findings of one pass over a column.
 type profile struct {
-	name           string
-	place          int // position from 0
-	there, missing int // numbers of values
-	numbers        [3]tally
-	tokens         map[string]int // texts that stand for a missing value in a column of numbers
-	texts          int            // values that are neither numbers nor such tokens
-	odd            map[string]int // the first few different ones of these texts
-	levels         map[string]int // how often each value occurs; nil if there are more than most
-	spelt          map[string]int // levels in all spellings; nil: levels has them
-	most           int
-	repeats        bool // some value occurs twice
-	runs           int  // runs of equal values
-	last           []byte
-	seen           map[uint64]bool
-	blanks, bytes  int      // number of values with a blank, and length of all texts
-	dates          []*dated // one for each form that nearly all texts so far have
-	amounts        [3]tally // numbers in texts with a unit or a limit
-	units          map[string]int
-	limits         map[string]int // limits of detection, by their sides
-	lasting        lasting        // durations
-	currencies     map[string]int // numbers by their currency
-	percent, bare  int            // numbers with a percent sign, and others that are not 0
+	name             string
+	place            int // position from 0
+	present, missing int // numbers of values
+	numbers          [3]tally
+	missingWords     map[string]int // texts that stand for a missing value in a column of numbers
+	texts            int            // values that are neither numbers nor missing words
+	odd              map[string]int // the first few different ones of these texts
+	levels           map[string]int // how often each value occurs; nil if there are more than most
+	spelt            map[string]int // levels in all spellings; nil: levels has them
+	most             int
+	repeats          bool // some value occurs twice
+	runs             int  // runs of equal values
+	last             []byte
+	seen             map[uint64]bool
+	blanks, bytes    int      // number of values with a blank, and length of all texts
+	dates            []*dated // one for each form that nearly all texts so far have
+	amounts          [3]tally // numbers in texts with a unit or a limit
+	units            map[string]int
+	limits           map[string]int // limits of detection, by their sides
+	durations        durationStats  // durations
+	currencies       map[string]int // numbers by their currency
+	percent, bare    int            // numbers with a percent sign, and others that are not 0
 
 	notation int // notation of the file: point or comma
 }
@@ -80,12 +80,12 @@ func (t *tally) add(v float64) {
 }
 
 // infinite lists texts, in lower case, that stand for a missing value in a column of numbers, in
-// addition to the texts of data.Refused.
+// addition to the texts of data.IsMissingWord.
 var infinite = []string{"inf", "-inf", "infinity"}
 
 // isToken reports whether a text stands for a missing value in a column of numbers.
 func isToken(text string) bool {
-	return data.Refused(text) || slices.Contains(infinite, strings.ToLower(text))
+	return data.IsMissingWord(text) || slices.Contains(infinite, strings.ToLower(text))
 }
 
 var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
@@ -93,7 +93,7 @@ var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
 // newProfile begins the profile of a column at a position among a number of columns.
 func newProfile(name string, place, columns int) *profile {
 	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
-		tokens: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
+		missingWords: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
 		dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
 }
 
@@ -103,7 +103,7 @@ func (p *profile) add(text string) {
 		p.missing++
 		return
 	}
-	p.there++
+	p.present++
 	p.bytes += len(text)
 	p.count(text)
 	if p.addNumber(text) {
@@ -118,13 +118,13 @@ func (p *profile) add(text string) {
 		p.blanks++
 	}
 	if isToken(text) {
-		p.tokens[strings.Clone(text)]++
+		p.missingWords[strings.Clone(text)]++
 		return
 	}
 	p.texts++
 	p.addDate(text)
-	if len(p.lasting.odd) <= mostOdd {
-		p.lasting.add(text)
+	if len(p.durations.odd) <= mostOdd {
+		p.durations.add(text)
 	}
 	if p.addAmount(text) {
 		return
@@ -188,11 +188,11 @@ func (p *profile) addCurrency(text string) {
 // header or the word before a sum.
 func (p *profile) settle() {
 	limits := p.limits["<"] + p.limits[">"]
-	if p.texts == limits || len(p.odd) > mostOdd || (p.texts-limits)*leastNumbers > p.there {
+	if p.texts == limits || len(p.odd) > mostOdd || (p.texts-limits)*leastNumbers > p.present {
 		return
 	}
 	for text, n := range p.odd {
-		p.tokens[text] = n
+		p.missingWords[text] = n
 	}
 	p.texts = limits
 }
@@ -290,22 +290,25 @@ func (p *profile) standIn() (text string, n int) {
 // tally returns the tally in the notation of the file.
 func (p *profile) tally() *tally { return &p.numbers[p.notation] }
 
-// tokened returns the number of values that stand for a missing one if the column holds numbers.
-func (p *profile) tokened() (n int) {
-	for _, k := range p.tokens {
+// nMissingWords returns the number of values that stand for a missing one if the column holds
+// numbers.
+func (p *profile) nMissingWords() (n int) {
+	for _, k := range p.missingWords {
 		n += k
 	}
 	return n
 }
 
-// isNumber reports whether all values except tokens are numbers.
-func (p *profile) isNumber() bool { return p.tally().n > 0 && p.tally().n+p.tokened() == p.there }
+// isNumber reports whether all values except missing words are numbers.
+func (p *profile) isNumber() bool {
+	return p.tally().n > 0 && p.tally().n+p.nMissingWords() == p.present
+}
 
-// isWhole reports whether all values except tokens are whole numbers.
+// isWhole reports whether all values except missing words are whole numbers.
 func (p *profile) isWhole() bool { return p.isNumber() && p.tally().whole == p.tally().n }
 
 // unique reports whether no value occurs twice.
-func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.there }
+func (p *profile) unique() bool { return !p.repeats && p.seen != nil && len(p.seen) == p.present }
 
 // dated returns the form in which all values are dates, except a few that stand for missing ones.
 // If two forms read equally many values, it is the more usual one. It is nil if there is none.
@@ -314,7 +317,7 @@ func (p *profile) dated() *dated {
 		return nil
 	}
 	all := slices.DeleteFunc(slices.Clone(p.dates), func(d *dated) bool {
-		return d.n == 0 || (p.texts-d.n)*leastNumbers > p.there || p.texts+p.tokened() != p.there
+		return d.n == 0 || (p.texts-d.n)*leastNumbers > p.present || p.texts+p.nMissingWords() != p.present
 	})
 	if len(all) == 0 {
 		return nil
@@ -334,7 +337,7 @@ func (p *profile) dated() *dated {
 // else nil.
 func (p *profile) other(than *dated) *dated {
 	for _, d := range p.dates {
-		if d != than && d.n == than.n && d.ranked != than.ranked {
+		if d != than && d.n == than.n && d.fingerprint != than.fingerprint {
 			return d
 		}
 	}

@@ -22,7 +22,7 @@ type dated struct {
 	falls       bool      // a value is earlier than the previous one
 	sum         float64   // sum of the days since 1970
 	parts       map[cells.Part][2]float64
-	ranked      float64    // fingerprint of the dates: the sum of days times row numbers
+	fingerprint float64    // fingerprint of the dates: the sum of days times row numbers
 	usual       cells.Form // the most usual form of dates in this notation
 	timed       int        // number of dates with a time of the day
 	zones       map[string]bool
@@ -78,7 +78,7 @@ func (d *dated) add(text string, at time.Time, how cells.Written) {
 	}
 	d.n++
 	days := cells.Part("days").Of(at)
-	d.sum, d.ranked = d.sum+days, d.ranked+days*float64(d.n)
+	d.sum, d.fingerprint = d.sum+days, d.fingerprint+days*float64(d.n)
 	for _, c := range cycles {
 		if c.part == "hour" && !how.Timed {
 			continue
@@ -156,18 +156,18 @@ func joined(parts []cells.Part) string {
 	return strings.Join(texts, " and ")
 }
 
-// lasting has statistics of the values of a column as durations.
-type lasting struct {
+// durationStats has statistics of the values of a column as durations.
+type durationStats struct {
 	n        int
 	odd      map[string]int // texts that are no durations
 	clocks   [4]int         // number of clocks by their number of fields
 	named    bool           // a unit is written in full
-	beyond   bool           // a clock goes beyond a day
+	overADay bool           // a clock goes beyond a day
 	sum      float64        // seconds, clocks of two fields as minutes and seconds
 	min, max float64
 }
 
-func (l *lasting) add(text string) {
+func (l *durationStats) add(text string) {
 	v, as, ok := cells.ParseDuration(text, "point", "minutes")
 	if !ok {
 		v, as, ok = cells.ParseDuration(text, "comma", "minutes")
@@ -189,26 +189,26 @@ func (l *lasting) add(text string) {
 	if as.Fields == 2 {
 		hours = v / 60
 	}
-	l.beyond = l.beyond || as.Fields > 0 && hours >= 24
+	l.overADay = l.overADay || as.Fields > 0 && hours >= 24
 	l.sum, l.min, l.max = l.sum+v, min(l.min, v), max(l.max, v)
 }
 
 // unit returns the largest unit that fits twice into the mean duration. A clock of two fields is
 // hours and minutes, unless other values have seconds.
-func (l *lasting) unit() cells.Span {
+func (l *durationStats) unit() cells.TimeUnit {
 	if l.clocks[2] == l.n {
 		return "hours"
 	}
-	names := cells.Span("").Names()
+	names := cells.TimeUnit("").Names()
 	for _, name := range slices.Backward(names) {
-		unit := cells.Span(name)
+		unit := cells.TimeUnit(name)
 		if l.sum/float64(l.n) >= 2*unit.Seconds() && !(l.clocks[2] > 0 && longUnit(unit)) {
 			return unit
 		}
 	}
-	return cells.Span(names[0])
+	return cells.TimeUnit(names[0])
 }
 
 // longUnit reports whether a clock of two fields is hours and minutes, rather than minutes and
 // seconds, if durations are in the unit.
-func longUnit(unit cells.Span) bool { return unit == "hours" || unit == "days" }
+func longUnit(unit cells.TimeUnit) bool { return unit == "hours" || unit == "days" }

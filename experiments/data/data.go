@@ -121,11 +121,11 @@ type Column struct {
 	// days from Since.
 	Date *cells.Date `json:"date,omitempty"`
 	// Unit, Limits and Duration are as in Meaning.
-	Unit     string     `json:"unit,omitempty"`
-	Limits   bool       `json:"limits,omitempty"`
-	Duration cells.Span `json:"duration,omitempty"`
-	Currency string     `json:"currency,omitempty"` // currency of the numbers of the training cases
-	Percent  bool       `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
+	Unit     string         `json:"unit,omitempty"`
+	Limits   bool           `json:"limits,omitempty"`
+	Duration cells.TimeUnit `json:"duration,omitempty"`
+	Currency string         `json:"currency,omitempty"` // currency of the numbers of the training cases
+	Percent  bool           `json:"percent,omitempty"`  // all numbers of the training cases but 0 have a percent sign
 	// IgnoreCase treats texts that differ only in letter case as equal.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 }

@@ -25,7 +25,7 @@ var delimiters = []struct {
 // delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines.
 // There is none if the first line is one known name. A comma between digits is part of a number if
 // numbers can have commas, unless commas separated the training file.
-func (want *request) delimiter(text string) (char rune, name string) {
+func (want *readOptions) delimiter(text string) (char rune, name string) {
 	in, lines := make([]int, len(delimiters)), 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -171,15 +171,15 @@ func (r *records) next() []string {
 	}
 }
 
-// lined reads the rows of delimited columns.
-type lined struct {
+// delimitedRows reads the rows of delimited columns.
+type delimitedRows struct {
 	*records
 	table  *table
 	fields []string
 }
 
 // openDelimited opens a table of columns between delimiters.
-func openDelimited(t *table, src source, want *request) (contents, int) {
+func openDelimited(t *table, src source, want *readOptions) (contents, int) {
 	text, known, delimiterName := src.text, t.names != nil, ""
 	if !known {
 		t.comma, delimiterName = want.delimiter(text)
@@ -220,7 +220,7 @@ func openDelimited(t *table, src source, want *request) (contents, int) {
 	r.single, r.trailing = t.single, t.trailing
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
 	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
-	return &lined{records: r, table: t}, n
+	return &delimitedRows{records: r, table: t}, n
 }
 
 // commented warns of lines that are left out as comments and could be cases, or the header.
@@ -251,7 +251,7 @@ func (t *table) commented(text string) {
 	}
 }
 
-func (l *lined) next() (line int, ok bool) {
+func (l *delimitedRows) next() (line int, ok bool) {
 	for l.fields = l.records.next(); l.fields != nil; l.fields = l.records.next() {
 		if len(l.fields) > 0 {
 			line, _ = l.FieldPos(0)
@@ -265,9 +265,9 @@ func (l *lined) next() (line int, ok bool) {
 	return 0, false
 }
 
-func (l *lined) cell(column int) field { return field{text: l.fields[column]} }
+func (l *delimitedRows) cell(column int) field { return field{text: l.fields[column]} }
 
-func (l *lined) at(column int) int {
+func (l *delimitedRows) at(column int) int {
 	_, at := l.FieldPos(column)
 	return at
 }
@@ -328,7 +328,7 @@ func wordsAbove(text string, comma rune) []string {
 // describeColumns reads the first two lines: the number of columns, whether a delimiter ends each
 // line, and the names of the columns. Afterwards r is at the first case. It returns false if there
 // is nothing to read.
-func (t *table) describeColumns(r *records, text, delimiter string, want *request) (ok bool) {
+func (t *table) describeColumns(r *records, text, delimiter string, want *readOptions) (ok bool) {
 	peek := newRecords(text, r.comma, &FileError{})
 	first := slices.Clone(peek.next())
 	second := slices.Clone(peek.next())
@@ -372,7 +372,7 @@ func (t *table) describeColumns(r *records, text, delimiter string, want *reques
 
 // isHeader reports whether first has the names of columns: it contains a name that the caller knows
 // and that is not a number, or it has text in a column in which second has a number.
-func (want *request) isHeader(first, second []string) bool {
+func (want *readOptions) isHeader(first, second []string) bool {
 	known := make(map[string]bool, len(want.named))
 	for _, name := range want.named {
 		known[name] = true

@@ -93,7 +93,7 @@ type FileError struct {
 	Faults []Fault
 	More   int
 
-	foreign bool // it was read as UTF-8, and is text of another encoding
+	notUTF8 bool // it was read as UTF-8, and is text of another encoding
 	// place names a place of a file without lines; column 0 is a row as a whole.
 	place func(line, column int) string
 }
@@ -339,7 +339,7 @@ func openFile(path string, how reading) (source, error) {
 		}
 	}
 	src, err := decode(path, raw, how.encoding, limit, size)
-	if faults := (*FileError)(nil); how.guess && errors.As(err, &faults) && faults.foreign {
+	if faults := (*FileError)(nil); how.guess && errors.As(err, &faults) && faults.notUTF8 {
 		if _, wrong := raw.Seek(0, io.SeekStart); wrong != nil {
 			return source{}, wrong
 		}
@@ -439,7 +439,7 @@ func undecodable(path, content, encoding string) error {
 	if at < 0 {
 		return nil
 	}
-	e := &FileError{Path: path, foreign: is == "UTF-8" && content[at] != 0}
+	e := &FileError{Path: path, notUTF8: is == "UTF-8" && content[at] != 0}
 	start := 1 + strings.LastIndexByte(content[:at], '\n')
 	line, column := 1+strings.Count(content[:at], "\n"), 1+at-start
 	const wayOut = "a data file is CSV, svmlight, JSON lines, Parquet or xlsx, plain or under gzip, bzip2 or zstd"

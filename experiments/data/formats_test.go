@@ -454,7 +454,7 @@ func FuzzJSON(f *testing.F) {
 		}
 		checkTable(t, text, Spec{Missing: "mean", Categorical: "one_hot"})
 		tb := &table{faults: &FileError{}}
-		rows, n := openJSON(tb, source{text: text}, &request{})
+		rows, n := openJSON(tb, source{text: text}, &readOptions{})
 		if rows == nil {
 			return
 		}

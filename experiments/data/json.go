@@ -28,7 +28,7 @@ type objects struct {
 	// began: something was read; array: the objects are in an array; inside: an object is being
 	// read.
 	began, array, inside bool
-	loose                bool // a nested value is a text (cases to predict)
+	predicting           bool // a nested value is a text (cases to predict)
 
 	columns map[string]int // nil while these are collected
 	names   []string
@@ -40,9 +40,9 @@ type objects struct {
 }
 
 // openJSON opens a file of objects. Every key is a column, in the order of first occurrence.
-func openJSON(t *table, src source, want *request) (contents, int) {
+func openJSON(t *table, src source, want *readOptions) (contents, int) {
 	o := newObjects(t, src.text)
-	o.loose = want.loose
+	o.predicting = want.predicting
 	o.columns, o.names = map[string]int{}, nil
 	n := 0
 	for o.object(true) {
@@ -63,7 +63,7 @@ func openJSON(t *table, src source, want *request) (contents, int) {
 		return nil, 0
 	}
 	rows := newObjects(t, src.text)
-	rows.loose = want.loose
+	rows.predicting = want.predicting
 	rows.columns, rows.row, rows.begin = o.columns, make([]field, len(o.names)), make([]int, len(o.names))
 	return rows, n
 }
@@ -206,7 +206,7 @@ func (o *objects) value(key string, keys bool) bool {
 	var v field
 	switch token := token.(type) {
 	case json.Delim:
-		if o.loose {
+		if o.predicting {
 			if !o.skip() {
 				return false
 			}

@@ -19,10 +19,10 @@ const (
 	// classes leaks below codeError. Values as names of classes leak below nameError if intervals
 	// have more than nameless. A number leaks below numberError if all other inputs have more than
 	// apart.
-	codeError              = 0.06
-	nameError, nameless    = 0.02, 0.10
-	numberError, apart     = 0.005, 0.04
-	honestError, surprised = 0.15, 1e-4
+	codeError                    = 0.06
+	nameError, numberIsUseless   = 0.02, 0.10
+	numberError, othersAreUseful = 0.005, 0.04
+	honestError, surprisingP     = 0.15, 1e-4
 )
 
 // Leak is an input that alone predicts the class almost perfectly.
@@ -54,7 +54,7 @@ func (d *Data) Leaks() (found []Leak) {
 	if slices.Min(c.count) < leakFolds {
 		return nil
 	}
-	var all []attempt
+	var all []oneInput
 	first := 0 // column of the input
 	for _, of := range d.Schema.Inputs {
 		parts, width := []Column{of}, of.width()
@@ -70,19 +70,19 @@ func (d *Data) Leaks() (found []Leak) {
 				c.value = append(c.value[:k], p.value(d.X.RawRowView(i)[first:first+width]))
 			}
 			first += width
-			all = append(all, c.try(p))
+			all = append(all, c.score(p))
 		}
 	}
 	good := 0
 	for _, t := range all {
-		if t.Error < apart {
+		if t.Error < othersAreUseful {
 			good++
 		}
 	}
 	for _, t := range all {
-		alone := good == 0 || good == 1 && t.Error < apart
+		alone := good == 0 || good == 1 && t.Error < othersAreUseful
 		code := t.levels <= len(d.Classes)+1 && t.Error <= codeError
-		name := t.asLevels <= nameError && t.asNumber >= nameless
+		name := t.asLevels <= nameError && t.asNumber >= numberIsUseless
 		if t.surprising && (code || name || alone && t.Error <= numberError) {
 			found = append(found, t.Leak)
 		}
@@ -102,8 +102,8 @@ func (c Column) value(columns []float64) float64 {
 	return columns[0]
 }
 
-// attempt is the prediction of the class from one input.
-type attempt struct {
+// oneInput is the prediction of the class from one input.
+type oneInput struct {
 	Leak
 	levels             int     // different values
 	asLevels, asNumber float64 // balanced errors; 1 if it was not tried
@@ -117,11 +117,11 @@ type leakCheck struct {
 	value       []float64
 }
 
-// try predicts the class from the values.
-func (c *leakCheck) try(of Column) attempt {
+// score predicts the class from the values.
+func (c *leakCheck) score(of Column) oneInput {
 	levels := slices.Clone(c.value)
 	slices.Sort(levels)
-	t := attempt{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
+	t := oneInput{Leak: Leak{Input: of.Name}, levels: len(slices.Compact(levels)), asNumber: 1}
 	wrong := c.count // if no value occurs twice, every decision is wrong
 	if t.levels < len(c.value) {
 		wrong = c.heldOut(c.levels)
@@ -138,7 +138,7 @@ func (c *leakCheck) try(of Column) attempt {
 	for k, n := range c.count {
 		p *= distuv.Binomial{N: float64(n), P: honestError}.CDF(float64(wrong[k]))
 	}
-	t.surprising = p <= surprised
+	t.surprising = p <= surprisingP
 	return t
 }
 

@@ -21,7 +21,7 @@ type Meaning struct {
 	// beyond limit" that is -1 below a limit, 1 above one and else 0.
 	Limits bool `yaml:"limits"`
 	// Duration reads durations (see ParseDuration) as numbers in this unit.
-	Duration cells.Span `yaml:"duration"`
+	Duration cells.TimeUnit `yaml:"duration"`
 }
 
 // check checks the meaning by itself, without other keys.

@@ -30,7 +30,7 @@ type parquet struct {
 
 // openParquet opens a Parquet file. Its columns hold numbers, texts, truth values, dates or times;
 // nested ones are refused.
-func openParquet(t *table, src source, _ *request) (contents, int) {
+func openParquet(t *table, src source, _ *readOptions) (contents, int) {
 	t.form, t.header = "Parquet", true
 	t.faults.place = func(row, _ int) string { return "row " + strconv.Itoa(row) }
 	p := &parquet{table: t, content: src.text}

@@ -580,7 +580,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	text := "1 1:1\n-1 1000000000000:1\n1 1048576:1\n" + strings.Repeat("-1 1:1\n", 1000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := read(source{path: "f", text: text}, request{plan: func(*table) error { return nil }})
+	_, err := read(source{path: "f", text: text}, readOptions{plan: func(*table) error { return nil }})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Error("no error")

@@ -42,7 +42,7 @@ type folder struct {
 }
 
 // openFolder opens files with the same columns, in one format each.
-func openFolder(t *table, src source, want *request) (contents, int) {
+func openFolder(t *table, src source, want *readOptions) (contents, int) {
 	f, all, asked := &folder{table: t, of: len(src.files)}, 0, *want
 	forms := map[string][]string{} // the names of the files of each form
 	t.faults.place = func(line, column int) string {
@@ -62,7 +62,7 @@ func openFolder(t *table, src source, want *request) (contents, int) {
 			return f.refused(k)
 		}
 		if k == 0 {
-			t.layout = part.layout
+			t.firstLines = part.firstLines
 			t.form, t.warnings = part.form, part.warnings
 			asked.words = false
 			if part.header {
@@ -155,11 +155,11 @@ func (f *folder) cell(column int) field { return f.rows[f.part].cell(column) }
 func (f *folder) at(column int) int { return f.rows[f.part].at(column) }
 
 // read reads src as the package comment describes.
-func read(src source, want request) (t *table, err error) {
-	t = &table{passed: map[string]int{}, faults: &FileError{Path: src.path}}
-	if want.as != nil {
-		t.layout = *want.as
-		defer func() { *want.as = t.layout }()
+func read(src source, want readOptions) (t *table, err error) {
+	t = &table{skippedLabels: map[string]int{}, faults: &FileError{Path: src.path}}
+	if want.previous != nil {
+		t.firstLines = *want.previous
+		defer func() { *want.previous = t.firstLines }()
 	}
 	if t.names == nil {
 		t.reader = src.reader()

@@ -24,7 +24,7 @@ var registered []string
 func RegisterReader(name string, is func(text string) bool, read func(text string) (Cells, error)) {
 	registry.CheckName("reader", name, 1, registered)
 	registered = append(registered, name)
-	open := func(t *table, src source, _ *request) (contents, int) {
+	open := func(t *table, src source, _ *readOptions) (contents, int) {
 		content, err := read(src.text)
 		if err != nil {
 			t.faults.add(0, 0, "%s: %v", name, err)

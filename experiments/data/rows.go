@@ -18,7 +18,7 @@ import (
 type Rows struct {
 	schema *Schema // its indices are positions in a row
 	table  *table
-	want   request
+	want   readOptions
 }
 
 // Rows returns an empty collection of cases. The columns of a svmlight file have no names to give
@@ -95,7 +95,7 @@ func (r *Rows) Add(values []any) error {
 }
 
 // typed is a value in a column with these levels, if it has categories.
-func (want *request) typed(value any, levels []string) field {
+func (want *readOptions) typed(value any, levels []string) field {
 	switch value := value.(type) {
 	case string:
 		return field{text: strings.TrimSpace(value)}

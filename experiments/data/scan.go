@@ -35,7 +35,7 @@ func Scan(path string, begin func(Layout), row func(fields []string)) error {
 		return ErrSparse
 	}
 	t := &table{faults: &FileError{Path: path}}
-	rows, n := r.open(t, src, &request{words: true})
+	rows, n := r.open(t, src, &readOptions{words: true})
 	if rows == nil {
 		return t.faults.err()
 	}

@@ -329,11 +329,11 @@ func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
 // request returns the request for reading further cases, with labels or to be predicted. No case to
 // be predicted is dropped. Its missing inputs are NaN, unless the experiment says error.
-func (s *Schema) request(labels bool) request {
-	want := request{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
-		drop: labels && s.Unlabelled == "drop", loose: !labels}
+func (s *Schema) request(labels bool) readOptions {
+	want := readOptions{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
+		drop: labels && s.Unlabelled == "drop", predicting: !labels}
 	want.lacking(s.MissingValues)
-	if want.loose && (want.missing == "" || want.missing == "drop") {
+	if want.predicting && (want.missing == "" || want.missing == "drop") {
 		want.missing = "median"
 	}
 	return want
@@ -341,9 +341,9 @@ func (s *Schema) request(labels bool) request {
 
 // read reads another file, or a part of it after others with the same layout; labels means that
 // every case needs a label of a known class.
-func (s *Schema) read(src source, as *layout, labels bool) (*Data, error) {
+func (s *Schema) read(src source, as *firstLines, labels bool) (*Data, error) {
 	want := s.request(labels)
-	want.as = as
+	want.previous = as
 	if s.Header {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
 			want.named = append(want.named, c.Name)

@@ -39,7 +39,7 @@ func (s *Schema) Stream(name string, r io.Reader, records int, each func(*Data) 
 		return s.whole(name, in, again, records, each)
 	}
 	p := parts{r: bufio.NewReaderSize(in, 1<<16)}
-	as, lines := &layout{}, 0
+	as, lines := &firstLines{}, 0
 	for {
 		part, err := p.next(records)
 		if as.names == nil && err == nil { // the columns are determined by the first two records
@@ -98,7 +98,7 @@ func (s *Schema) whole(name string, in input, again bool, records int, each func
 }
 
 // readPart reads records that begin after this many lines of the file.
-func (s *Schema) readPart(part source, as *layout, lines int) (*Data, error) {
+func (s *Schema) readPart(part source, as *firstLines, lines int) (*Data, error) {
 	src, err := decoded(part.path, part.text, part.encoding)
 	foreign := false
 	if err != nil && s.Encoding == "" && part.encoding == utf8Name && !as.unicode {

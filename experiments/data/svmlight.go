@@ -69,7 +69,7 @@ type sparseCase struct {
 
 // readSVMLight reads the sparse format. Dense columns are made only after checking that the largest
 // index fits.
-func readSVMLight(t *table, text string, want request) error {
+func readSVMLight(t *table, text string, want readOptions) error {
 	t.form, t.sparse = "svmlight", true
 	var cases []sparseCase
 	features, values, hasQID, line := 0, 0, false, 0
@@ -137,7 +137,7 @@ func readSVMLight(t *table, text string, want request) error {
 }
 
 // parseSparse reads label, qid and pairs, and records faults.
-func (t *table) parseSparse(want request, line int, fields []fieldAt) sparseCase {
+func (t *table) parseSparse(want readOptions, line int, fields []fieldAt) sparseCase {
 	c := sparseCase{line: line, label: fields[0], unread: map[int]string{}}
 	fault := func(f fieldAt, format string, args ...any) { t.faults.add(line, f.at+1, format, args...) }
 	if strings.Contains(c.label.text, ":") {
@@ -166,7 +166,7 @@ func (t *table) parseSparse(want request, line int, fields []fieldAt) sparseCase
 		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
 			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once",
 				j, c.index[len(c.index)-1]+1)
-		case !ok && want.loose && want.missing != "error":
+		case !ok && want.predicting && want.missing != "error":
 			c.unread[len(c.value)] = value
 			c.index, c.value = append(c.index, int32(j-1)), append(c.value, math.NaN())
 		case !ok && cells.Missing(value):

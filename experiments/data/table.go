@@ -29,20 +29,20 @@ const (
 	trying          // the trials of a row
 )
 
-// request has the options of a reader.
-type request struct {
-	missing   string                  // treatment of missing values
-	tokens    []string                // further texts for a missing value
-	absent    []float64               // the tokens that are numbers, which count in any spelling
-	decimal   string                  // notation of numbers
-	delimited string                  // the delimiter of the training file, if that is known
-	drop      bool                    // drop cases without a label
-	named     []string                // known column names: one in the first line makes it a header
-	words     bool                    // a first line that looks like names above columns of texts is a header
-	plan      func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep      func(label string) bool // cases with other labels are skipped; nil keeps all
-	loose     bool                    // a missing label is allowed
-	as        *layout                 // layout of previous parts, which read updates; nil: none
+// readOptions has the options of a reader.
+type readOptions struct {
+	missing    string                  // treatment of missing values
+	tokens     []string                // further texts for a missing value
+	absent     []float64               // the missing words that are numbers, which count in any spelling
+	decimal    string                  // notation of numbers
+	delimited  string                  // the delimiter of the training file, if that is known
+	drop       bool                    // drop cases without a label
+	named      []string                // known column names: one in the first line makes it a header
+	words      bool                    // a first line that looks like names above columns of texts is a header
+	plan       func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
+	keep       func(label string) bool // cases with other labels are skipped; nil keeps all
+	predicting bool                    // a missing label is allowed
+	previous   *firstLines             // layout of previous parts, which read updates; nil: none
 }
 
 // field is the content of one field of a row.
@@ -54,7 +54,7 @@ type field struct {
 }
 
 // number is the number of a field, or NaN.
-func (want *request) number(f field) float64 {
+func (want *readOptions) number(f field) float64 {
 	if f.typed {
 		return f.number
 	}
@@ -65,7 +65,7 @@ func (want *request) number(f field) float64 {
 }
 
 // lacking sets further texts that mean a missing value.
-func (want *request) lacking(tokens []string) {
+func (want *readOptions) lacking(tokens []string) {
 	want.tokens = tokens
 	for _, text := range tokens {
 		if v := want.number(field{text: text}); !math.IsNaN(v) {
@@ -76,7 +76,7 @@ func (want *request) lacking(tokens []string) {
 
 // value returns the number of a field in this role, or NaN, and reports whether the value is
 // missing.
-func (want *request) value(r role, f field) (v float64, missing bool) {
+func (want *readOptions) value(r role, f field) (v float64, missing bool) {
 	if r == carried || cells.Missing(f.text) || slices.Contains(want.tokens, f.text) {
 		return math.NaN(), r != carried
 	}
@@ -84,7 +84,7 @@ func (want *request) value(r role, f field) (v float64, missing bool) {
 		return math.NaN(), false
 	}
 	v = want.number(f)
-	refused := r == number && want.loose && math.IsNaN(v) && Refused(f.text)
+	refused := r == number && want.predicting && math.IsNaN(v) && IsMissingWord(f.text)
 	return v, refused || slices.Contains(want.absent, v)
 }
 
@@ -104,13 +104,13 @@ type reader struct {
 	lines bool // lines of a file give the same rows when they are read separately
 	// open sets format, names, header and label of the table, and returns its rows, and an upper
 	// bound of their number. It returns nil after a fault of the file as a whole.
-	open func(t *table, src source, want *request) (rows contents, n int)
-	read func(t *table, text string, want request) error // replaces open in the sparse format
+	open func(t *table, src source, want *readOptions) (rows contents, n int)
+	read func(t *table, text string, want readOptions) error // replaces open in the sparse format
 }
 
-// layout is derived from the first lines of a file. If a file is read in parts, the layout of the
-// first part is used for the later ones.
-type layout struct {
+// firstLines is the layout of a file, as its first lines show it. If a file is read in parts, the
+// layout of the first part is used for the later ones.
+type firstLines struct {
 	reader *reader
 
 	form   string // for people: "CSV, comma, header"
@@ -127,14 +127,14 @@ type layout struct {
 }
 
 // isNumber reports whether a text is a number that is not missing.
-func (want *request) isNumber(text string) bool {
+func (want *readOptions) isNumber(text string) bool {
 	v, missing := want.value(number, field{text: text})
 	return !missing && !math.IsNaN(v)
 }
 
 // table is the content of a file, column by column.
 type table struct {
-	layout
+	firstLines
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
 
@@ -156,17 +156,17 @@ type table struct {
 	rows    []int             // row of each case from 0, without header, comments and blank lines
 	lines   []int             // line of each case
 
-	warnings   []cause.Notice
-	more       int            // number of columns that are renamed without a separate warning
-	dropped    int            // cases dropped because a value was missing
-	unlabelled int            // cases dropped because the label was missing
-	weightless int            // cases left out because their weight is 0
-	passed     map[string]int // number of cases that keep skipped, by label
-	faults     *FileError
+	warnings      []cause.Notice
+	more          int            // number of columns that are renamed without a separate warning
+	dropped       int            // cases dropped because a value was missing
+	unlabelled    int            // cases dropped because the label was missing
+	weightless    int            // cases left out because their weight is 0
+	skippedLabels map[string]int // number of cases that keep skipped, by label
+	faults        *FileError
 }
 
 // begin allocates n cases, once the columns of t are known, with the roles of want.
-func (t *table) begin(want request, n int) error {
+func (t *table) begin(want readOptions, n int) error {
 	if !t.fits(n, len(t.names)) {
 		return t.faults
 	}
@@ -211,13 +211,13 @@ func (t *table) kept(text string, own bool) string {
 
 // add adds the next row as a case, unless want skips it: of returns the content of column j, at its
 // byte offset in the line. In a sparse format numbers are 0 here, and its reader sets them.
-func (t *table) add(want request, line int, of func(j int) field, at func(j int) int) (added bool) {
+func (t *table) add(want readOptions, line int, of func(j int) field, at func(j int) int) (added bool) {
 	row := t.read
 	t.read++
 	if t.label >= 0 && t.passes(want, of(t.label)) {
 		return false
 	}
-	n, complete, counts := len(t.rows), true, amounts{math.NaN(), math.NaN(), 1}
+	n, complete, counts := len(t.rows), true, caseCounts{math.NaN(), math.NaN(), 1}
 	for j, role := range t.roles {
 		if role == ignored || role == number && t.sparse {
 			continue
@@ -230,7 +230,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 			return false
 		}
 		if missing {
-			complete, text, v = complete && role == target && want.loose, "", math.NaN()
+			complete, text, v = complete && role == target && want.predicting, "", math.NaN()
 			t.missing(want, role, line, at, j, "value")
 		} else if mark == cells.WithoutTime && t.marked[j] {
 			complete = false
@@ -238,7 +238,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 		}
 		switch {
 		case counts.set(role, v):
-			if !want.loose && !missing && !(v >= 0 && v <= math.MaxFloat64) { // loose ignores it
+			if !want.predicting && !missing && !(v >= 0 && v <= math.MaxFloat64) { // predicting ignores it
 				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
 					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
 			}
@@ -260,7 +260,7 @@ func (t *table) add(want request, line int, of func(j int) field, at func(j int)
 }
 
 // addNumber sets the number of column j of the next case, and its mark.
-func (t *table) addNumber(want request, line int, at func(j int) int, j int, f field, v float64, mark string,
+func (t *table) addNumber(want readOptions, line int, at func(j int) int, j int, f field, v float64, mark string,
 	missing bool) {
 	n := len(t.rows)
 	if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
@@ -279,12 +279,12 @@ func (t *table) addNumber(want request, line int, at func(j int) int, j int, f f
 // classesOfCounts lists the classes of the trials.
 var classesOfCounts = []string{"failure", "success"}
 
-// amounts has the numbers of a row that multiply its case; NaN: not given.
-type amounts struct{ weight, successes, trials float64 }
+// caseCounts has the numbers of a row that multiply its case; NaN: not given.
+type caseCounts struct{ weight, successes, trials float64 }
 
 // set sets the number of a column with this role. It reports whether the role is a weight,
 // successes or trials.
-func (a *amounts) set(r role, v float64) bool {
+func (a *caseCounts) set(r role, v float64) bool {
 	switch r {
 	case weighing:
 		a.weight = v
@@ -299,7 +299,7 @@ func (a *amounts) set(r role, v float64) bool {
 }
 
 // outcome returns the numbers of failures and successes, NaN unless both are 0 or more.
-func (a amounts) outcome() [2]float64 {
+func (a caseCounts) outcome() [2]float64 {
 	failures := a.trials - a.successes
 	if !(failures >= 0 && a.successes >= 0 && a.trials <= math.MaxFloat64) {
 		return [2]float64{math.NaN(), math.NaN()}
@@ -316,7 +316,7 @@ func (r role) counts() bool { return amountNames[r] != "" }
 // append appends the last row as a case, or as the successes and failures of its trials. at gives
 // the begin of each column in the line. It reports whether a case was appended: cases of weight 0
 // are not.
-func (t *table) append(want request, a amounts, row, line int, at func(j int) int) bool {
+func (t *table) append(want readOptions, a caseCounts, row, line int, at func(j int) int) bool {
 	if !t.counted {
 		if a.weight == 0 {
 			return false
@@ -449,7 +449,7 @@ func (t *table) percents(j int) bool {
 }
 
 // notValue describes why a text of column j cannot be read as a number.
-func (t *table) notValue(want request, j int, text string) string {
+func (t *table) notValue(want readOptions, j int, text string) string {
 	if m := t.meanings[j]; m != nil {
 		wrong, remedy := m.Explain(text)
 		return fmt.Sprintf("%q %s; %s", text, wrong, want.remedy("correct it", remedy))
@@ -460,10 +460,10 @@ func (t *table) notValue(want request, j int, text string) string {
 
 // value returns the number of a field of column j, or NaN, its mark, and whether the value is
 // missing. Among cases to predict, texts that are no numbers and have no meaning are missing.
-func (t *table) value(want request, line int, at func(j int) int, j int, f field) (v float64, mark string,
+func (t *table) value(want readOptions, line int, at func(j int) int, j int, f field) (v float64, mark string,
 	missing bool) {
 	v, mark, missing = t.parsed(want, j, f)
-	if t.roles[j] != number || missing || !want.loose || want.missing == "error" {
+	if t.roles[j] != number || missing || !want.predicting || want.missing == "error" {
 		return v, mark, missing
 	}
 	why := "are no numbers"
@@ -480,7 +480,7 @@ func (t *table) value(want request, line int, at func(j int) int, j int, f field
 }
 
 // parsed is value for training cases. Texts without a meaning are NaN.
-func (t *table) parsed(want request, j int, f field) (v float64, mark string, missing bool) {
+func (t *table) parsed(want readOptions, j int, f field) (v float64, mark string, missing bool) {
 	v, missing = want.value(t.roles[j], f)
 	m := t.meanings[j]
 	if m == nil {
@@ -499,7 +499,7 @@ func (t *table) parsed(want request, j int, f field) (v float64, mark string, mi
 }
 
 // fill reads the rows of a file whose columns are known; n is an upper bound of their number.
-func (t *table) fill(c contents, n int, want request) error {
+func (t *table) fill(c contents, n int, want readOptions) error {
 	if err := t.begin(want, n); err != nil {
 		return err
 	}
@@ -515,8 +515,8 @@ func (t *table) fill(c contents, n int, want request) error {
 
 // remedy returns the advice for the file. Before a model is fitted it adds the advice for the data
 // section.
-func (want *request) remedy(inFile, inSection string) string {
-	if want.loose {
+func (want *readOptions) remedy(inFile, inSection string) string {
+	if want.predicting {
 		return inFile
 	}
 	return inFile + ", " + inSection
@@ -555,7 +555,7 @@ func (t *table) filled(n, columns, values int) bool {
 }
 
 // passes reports whether the case is skipped because of its label.
-func (t *table) passes(want request, f field) bool {
+func (t *table) passes(want readOptions, f field) bool {
 	if want.keep == nil {
 		return false
 	}
@@ -563,14 +563,14 @@ func (t *table) passes(want request, f field) bool {
 	if _, missing := want.value(target, f); missing || want.keep(label) {
 		return false
 	}
-	t.passed[label]++
+	t.skippedLabels[label]++
 	return true
 }
 
 // missing handles a missing value of column j. It is a fault unless missing values are allowed.
-func (t *table) missing(want request, r role, line int, at func(j int) int, j int, what string) {
+func (t *table) missing(want readOptions, r role, line int, at func(j int) int, j int, what string) {
 	kind := fault{"missing", j}
-	if want.missing == "drop" || want.loose && (r == target || r.counts()) || t.faults.repeats(kind, line) {
+	if want.missing == "drop" || want.predicting && (r == target || r.counts()) || t.faults.repeats(kind, line) {
 		return
 	}
 	switch {
@@ -598,8 +598,8 @@ func (t *table) leftOut() string {
 	if t.dropped > 0 {
 		why = append(why, fmt.Sprintf("%d dropped for missing values", t.dropped))
 	}
-	if len(t.passed) > 0 {
-		why = append(why, "classes passed over: "+cells.List(slices.Sorted(maps.Keys(t.passed))))
+	if len(t.skippedLabels) > 0 {
+		why = append(why, "classes passed over: "+cells.List(slices.Sorted(maps.Keys(t.skippedLabels))))
 	}
 	if why == nil {
 		return ""

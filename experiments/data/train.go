@@ -19,7 +19,7 @@ import (
 func (s Spec) readTrain(src source) (*Data, error) {
 	var schema *Schema
 	var group int
-	want := request{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	want := readOptions{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
 	var tokens []string
 	for _, text := range s.MissingValues {
 		tokens = append(tokens, strings.TrimSpace(string(text)))
@@ -380,7 +380,7 @@ func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error)
 	find := schema.Label.place(classes)
 	for _, k := range kept {
 		if find(k) < 0 {
-			have := slices.Concat(classes, slices.Sorted(maps.Keys(t.passed)))
+			have := slices.Concat(classes, slices.Sorted(maps.Keys(t.skippedLabels)))
 			p.add("classes", "no case has the label %q%s", k, registry.Suggest(k, have))
 		}
 	}
@@ -459,10 +459,10 @@ func (t *table) unify(j int) {
 func (t *table) leftOutClasses(label Column) (all []Count) {
 	as := map[string]string{}
 	if label.IgnoreCase {
-		as = Spellings(t.passed)
+		as = Spellings(t.skippedLabels)
 	}
 	sums := map[string]int{}
-	for class, n := range t.passed {
+	for class, n := range t.skippedLabels {
 		sums[cmp.Or(as[class], class)] += n
 	}
 	for _, class := range slices.SortedFunc(maps.Keys(sums), cells.Natural) {

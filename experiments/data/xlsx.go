@@ -49,7 +49,7 @@ type sheetRow struct {
 // openXLSX opens a sheet of a workbook: the requested one, or the only one that is not empty. Empty
 // rows and columns do not count. A first row without a number is a header. A first row with a
 // number is a header if some column has a text in it and a number in the second row.
-func openXLSX(t *table, src source, _ *request) (contents, int) {
+func openXLSX(t *table, src source, _ *readOptions) (contents, int) {
 	t.form = "xlsx"
 	name, rows, err := readWorkbook(src.text, src.part)
 	if err != nil {

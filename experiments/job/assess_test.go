@@ -45,7 +45,7 @@ func TestAssessment(t *testing.T) {
 		whole, plugged bool
 	}{{best, false, false}, {best, true, false}, {nil, true, false}, {best, false, true}} {
 		j, twin := crowd(approx.EP{}, approx.EP{}, 14, 15, 16), crowd(approx.EP{}, approx.EP{}, 17, 18)
-		j.Whole, j.Twin = c.whole, twin
+		j.Whole, j.SameTraining = c.whole, twin
 		if c.plugged {
 			j.Average, twin.Average = objective.MAP{}, objective.MAP{}
 		}
@@ -176,7 +176,7 @@ func TestAssessmentOfChains(t *testing.T) {
 		trial.Points = append(trial.Points, record.Point{Theta: record.Numbers(s)})
 	}
 	j, twin := crowd(approx.EP{}, approx.EP{}, 14, 15, 16), crowd(approx.EP{}, approx.EP{}, 17, 18)
-	j.Chain, twin.Chain, j.Twin = &objective.Chain{}, &objective.Chain{}, twin
+	j.Chain, twin.Chain, j.SameTraining = &objective.Chain{}, &objective.Chain{}, twin
 	got, err := j.Assess(t.Context(), 0, samples[1], []record.Trial{trial})
 	if err != nil || !got.Failure.IsZero() {
 		t.Fatal(err, got.Failure)

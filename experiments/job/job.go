@@ -46,12 +46,12 @@ type Job struct {
 	Keeps       bool              // the caller uses the fit afterwards
 	kept        comparator.Fitted // the fitted comparator
 	keptModel   *ModelFit         // the fitted model
-	// Twin is the job on the same training cases with other held-out cases; nil: none. Its results
-	// for the same points are computed here too and kept for it.
-	Twin   *Job
-	trials twinResults[record.Trial]
-	fits   twinResults[record.Fit]
-	Set    *Set
+	// SameTraining is the job on the same training cases with other held-out cases; nil: none. Its
+	// results for the same points are computed here too and kept for it.
+	SameTraining *Job
+	trials       sharedResults[record.Trial]
+	fits         sharedResults[record.Fit]
+	Set          *Set
 	// choices has an *objective.Choices for each *Set that models are fitted to, and each fewer.
 	choices sync.Map
 	// Score is the score that is tuned over folds, with the sign for which greater is better; nil:

@@ -66,7 +66,7 @@ func TestBitsOf(t *testing.T) {
 		}
 		met[bitsOf(points...)] = i
 	}
-	var kept twinResults[int]
+	var kept sharedResults[int]
 	kept.keep("a", 3)
 	for k, want := range []bool{true, false} {
 		if v, found := kept.take("a"); found != want || want && v != 3 {

@@ -2,7 +2,8 @@ package job
 
 import "github.com/gpc-tune/gpc-tune/record"
 
-// part is a job that takes its results from a fit: the job that computes it, or its twin.
+// part is a job that takes its results from a fit: the job that computes it, or the job with the
+// same training cases.
 type part struct {
 	*Job
 	p    *Prepared
@@ -13,8 +14,8 @@ type part struct {
 // parts returns the parts of a job, ready for use until done is called.
 func (j *Job) parts() (all []*part, done func(), err error) {
 	jobs := []*Job{j}
-	if j.Twin != nil {
-		jobs = append(jobs, j.Twin)
+	if j.SameTraining != nil {
+		jobs = append(jobs, j.SameTraining)
 	}
 	var uses []func()
 	done = func() {

@@ -112,7 +112,7 @@ func TestTrialOfARow(t *testing.T) {
 	for _, tuned := range []approx.Approximation{approx.Laplace{}, approx.EP{}} {
 		alone := crowd(approx.EP{}, tuned, 14, 15, 16)
 		j, twin := crowd(approx.EP{}, tuned, 14, 15, 16), crowd(approx.EP{}, tuned, 17, 18)
-		j.Twin = twin
+		j.SameTraining = twin
 		got, err := j.Trial(t.Context(), 0, search.Proposal{Points: row})
 		if err != nil || got.Status != "evaluated" || len(got.Points) != 3 || !got.Failure.IsZero() {
 			t.Fatalf("%+v, %v", got, err)
@@ -272,7 +272,7 @@ func TestTrialOfAShare(t *testing.T) {
 		}},
 	} {
 		j, twin := crowd(c.tuned, c.tuned, 14, 15), crowd(c.tuned, c.tuned, 16)
-		if j.Twin = twin; c.folded {
+		if j.SameTraining = twin; c.folded {
 			j.Score = &loss
 			if j.Folds, err = j.Set.Split(cv.KFold{K: 3}, 1, "inner"); err != nil {
 				t.Fatal(err)
@@ -473,19 +473,19 @@ func TestSearchesAreComparedWithClimbs(t *testing.T) {
 // The set of a job, and the set of its twin, are in use while the parts of the job are.
 func TestPartsAreInUse(t *testing.T) {
 	j := crowd(approx.EP{}, approx.EP{}, 14)
-	j.Twin = crowd(approx.EP{}, approx.EP{}, 15)
+	j.SameTraining = crowd(approx.EP{}, approx.EP{}, 15)
 	all, done, err := j.parts()
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
 	}
-	for i, of := range []*Job{j, j.Twin} {
+	for i, of := range []*Job{j, j.SameTraining} {
 		of.Set.Use()() // another job on the same cases ends
 		if p, _ := of.Set.Prepare(); p != all[i].p {
 			t.Errorf("part %d is released before its end", i)
 		}
 	}
 	done()
-	for i, of := range []*Job{j, j.Twin} {
+	for i, of := range []*Job{j, j.SameTraining} {
 		if p, _ := of.Set.Prepare(); p == all[i].p {
 			t.Errorf("part %d is kept after its end", i)
 		}

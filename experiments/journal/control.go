@@ -33,9 +33,9 @@ type Command struct {
 	Sum    string `json:"sum,omitempty"`
 }
 
-// Order appends a command to the control file of a run folder. A running process reads it before
-// its next job.
-func Order(dir string, c Command) (err error) {
+// AppendCommand appends a command to the control file of a run folder. A running process reads it
+// before its next job.
+func AppendCommand(dir string, c Command) (err error) {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -86,14 +86,14 @@ func (c *commands) read(dir string, configurations []string) (news bool, damaged
 		if err != nil || !sealed || json.Unmarshal([]byte(line), &of) != nil || !slices.Contains(verbs, of.Verb) {
 			damaged = append(damaged, number)
 		} else if k := slices.Index(configurations, of.Key); k >= 0 {
-			obey(&c.control, of, k)
+			applyCommand(&c.control, of, k)
 		}
 	}
 	return true, damaged, nil
 }
 
-// obey applies a command for configuration k.
-func obey(c *record.Control, of Command, k int) {
+// applyCommand applies a command for configuration k.
+func applyCommand(c *record.Control, of Command, k int) {
 	without := func(all []int) []int {
 		return slices.DeleteFunc(all, func(other int) bool { return other == k })
 	}
@@ -105,16 +105,16 @@ func obey(c *record.Control, of Command, k int) {
 	switch of.Verb {
 	case "enqueue":
 		n := 1
-		for _, other := range c.Own {
+		for _, other := range c.Enqueued {
 			if other.Configuration == k {
 				n++
 			}
 		}
-		c.Own = append(c.Own, record.Enqueued{Configuration: k, Number: n, Point: of.Point})
+		c.Enqueued = append(c.Enqueued, record.Enqueued{Configuration: k, Number: n, Point: of.Point})
 	case "dequeue":
-		for i, other := range c.Own {
+		for i, other := range c.Enqueued {
 			if other.Configuration == k && other.Number == of.Number {
-				c.Own[i].Withdrawn = true
+				c.Enqueued[i].Withdrawn = true
 			}
 		}
 	case "drop":

@@ -33,7 +33,7 @@ func TestCommandsAmountTo(t *testing.T) {
 		dir := t.TempDir()
 		for command := range strings.SplitSeq(commands, ", ") {
 			if verb, key, _ := strings.Cut(command, " "); verb != "" {
-				if err := Order(dir, Command{Verb: verb, Key: key}); err != nil {
+				if err := AppendCommand(dir, Command{Verb: verb, Key: key}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -80,7 +80,7 @@ func TestCommandsAreReadAgain(t *testing.T) {
 	look(false, 0)
 	order := func(key string) {
 		t.Helper()
-		if err := Order(dir, Command{Verb: "drop", Key: key}); err != nil {
+		if err := AppendCommand(dir, Command{Verb: "drop", Key: key}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestCommandsAreReadAgain(t *testing.T) {
 	if _, err := j.Refresh(); err == nil {
 		t.Error("a folder in the place of the file is read")
 	}
-	if err := Order(dir, Command{Verb: "drop", Key: "a"}); err == nil {
+	if err := AppendCommand(dir, Command{Verb: "drop", Key: "a"}); err == nil {
 		t.Error("a folder in the place of the file is written to")
 	}
 }
@@ -128,7 +128,7 @@ func TestPointsAmountTo(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []Command{{Verb: "enqueue", Key: "a"}, {Verb: "enqueue", Key: "b"}, {Verb: "enqueue", Key: "a"}, {Verb: "enqueue", Key: "none"},
 		{Verb: "dequeue", Key: "a", Number: 2}, {Verb: "dequeue", Key: "b", Number: 2}, {Verb: "dequeue", Key: "b"}} {
-		if err := Order(dir, c); err != nil {
+		if err := AppendCommand(dir, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,12 +138,12 @@ func TestPointsAmountTo(t *testing.T) {
 	}
 	got := j.Control()
 	want := []record.Enqueued{{Configuration: 0, Number: 1}, {Configuration: 1, Number: 1}, {Configuration: 0, Number: 2, Withdrawn: true}}
-	if !reflect.DeepEqual(got.Own, want) || !got.Withdrawn(0, 2) || got.Withdrawn(0, 1) || got.Withdrawn(1, 2) || len(j.Damaged()) > 0 {
-		t.Errorf("%+v, want %+v", got.Own, want)
+	if !reflect.DeepEqual(got.Enqueued, want) || !got.Withdrawn(0, 2) || got.Withdrawn(0, 1) || got.Withdrawn(1, 2) || len(j.Damaged()) > 0 {
+		t.Errorf("%+v, want %+v", got.Enqueued, want)
 	}
-	if other := (record.Control{Own: slices.Clone(want)}); !got.SamePoints(other) {
+	if other := (record.Control{Enqueued: slices.Clone(want)}); !got.SamePoints(other) {
 		t.Error("the same points are others")
-	} else if other.Own[0].Withdrawn = true; got.SamePoints(other) || got.SamePoints(record.Control{Own: want[:2]}) {
+	} else if other.Enqueued[0].Withdrawn = true; got.SamePoints(other) || got.SamePoints(record.Control{Enqueued: want[:2]}) {
 		t.Error("other points are the same")
 	}
 }

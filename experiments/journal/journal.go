@@ -37,10 +37,10 @@ var (
 
 // Options are options of a Journal.
 type Options struct {
-	Plan  string                  // key of the manifest to which the jobs belong
-	Begun string                  // the build for lines that do not name one
-	Build string                  // the build of this process
-	Check func(record.Line) error // checks a line of the plan; nil: no check
+	Plan      string                  // key of the manifest to which the jobs belong
+	StartedBy string                  // the build for lines that do not name one
+	Build     string                  // the build of this process
+	Check     func(record.Line) error // checks a line of the plan; nil: no check
 	// keys of the first study of each configuration, to which commands of the control file refer
 	Configurations []string
 }
@@ -63,16 +63,16 @@ type Journal struct {
 	leases leases
 
 	// guards all fields below; held during a write, so that only the last line can be incomplete
-	mu       sync.Mutex
-	own      ledger             // ledger of this plan
-	others   ledger             // ledger of other plans, for jobs that are not in own
-	segments map[string]segment // position up to which each has been read
-	damaged  map[string]string  // reasons why lines were dropped, by FILE:LINE
-	retry    bool               // failures of other plans run again
-	file     *os.File           // this process's segment
-	written  int                // lines in file
-	risk     float64            // seconds of computing time in file that are not synced
-	err      error              // the first failed write; the end of file is unknown after it
+	mu              sync.Mutex
+	ours            ledger             // ledger of this plan
+	foreign         ledger             // ledger of other plans, for jobs that are not in ours
+	segments        map[string]segment // position up to which each has been read
+	damaged         map[string]string  // reasons why lines were dropped, by FILE:LINE
+	retry           bool               // failures of other plans run again
+	file            *os.File           // this process's segment
+	written         int                // lines in file
+	unsyncedSeconds float64            // seconds of computing time in file that are not synced
+	err             error              // the first failed write; the end of file is unknown after it
 
 	commands commands
 }
@@ -134,7 +134,7 @@ type segment struct {
 func Open(dir string, o Options) (*Journal, error) {
 	j := &Journal{
 		Options: o, dir: dir, segments: map[string]segment{}, damaged: map[string]string{},
-		own: newLedger(), others: newLedger(),
+		ours: newLedger(), foreign: newLedger(),
 	}
 	_, err := j.Refresh()
 	return j, err
@@ -255,7 +255,7 @@ func (j *Journal) decode(text []byte) (record.Line, error) {
 	}
 	line.Sum = ""
 	if line.Build == "" {
-		line.Build = j.Begun
+		line.Build = j.StartedBy
 	}
 	if j.Check != nil && line.Plan == j.Plan && !line.Withdrawn() {
 		if err := j.Check(line); err != nil {
@@ -287,35 +287,35 @@ func decodeLine(text []byte) (line record.Line, err error) {
 func (j *Journal) add(e entry) error {
 	key := e.line.Key
 	other := e.line.Plan != j.Plan
-	if other && !j.others.counts(e.line) || !other && !j.own.counts(e.line) {
+	if other && !j.foreign.counts(e.line) || !other && !j.ours.counts(e.line) {
 		return nil
 	}
-	old, found := j.own.jobs[key]
-	_, known := j.others.jobs[key]
+	old, found := j.ours.jobs[key]
+	_, known := j.foreign.jobs[key]
 	switch {
 	case other:
 		if !found && !known {
-			j.others.jobs[key] = e
+			j.foreign.jobs[key] = e
 		}
 		return nil
 	case !found, old.replacedBy(e):
 		if found {
-			*j.own.revised++
+			*j.ours.revised++
 		}
 		e.line.Plan = j.Plan // one string for all
-		j.own.jobs[key] = e
-		delete(j.others.jobs, key)
+		j.ours.jobs[key] = e
+		delete(j.foreign.jobs, key)
 		return nil
 	}
 	if err := old.same(e); err != nil || e.line.TimedOut() {
 		return err
 	}
 	if e.line.Seconds < old.line.Seconds {
-		*j.own.revised++
+		*j.ours.revised++
 	}
 	// independent of the order of reading
 	old.line.Build, old.line.Seconds = min(old.line.Build, e.line.Build), min(old.line.Seconds, e.line.Seconds)
-	j.own.jobs[key] = old
+	j.ours.jobs[key] = old
 	return nil
 }
 
@@ -340,7 +340,7 @@ func (e entry) same(other entry) error {
 func (j *Journal) Revised() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return *j.own.revised
+	return *j.ours.revised
 }
 
 // encodeLine is the line in the form of the journal.
@@ -360,7 +360,7 @@ func (j *Journal) Append(lines ...record.Line) error {
 	defer j.mu.Unlock()
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].Attempt = j.own.attempts[lines[i].Key]
+		lines[i].Attempt = j.ours.attempts[lines[i].Key]
 		lines[i].Build = cmp.Or(lines[i].Build, j.Build)
 	}
 	return j.append(lines)
@@ -373,7 +373,7 @@ func (j *Journal) Withdraw(keys ...string) error {
 	defer j.mu.Unlock()
 	var lines []record.Line
 	for _, key := range keys {
-		lines = append(lines, record.Line{Key: key, Attempt: j.own.attempts[key] + 1, Build: j.Build})
+		lines = append(lines, record.Line{Key: key, Attempt: j.ours.attempts[key] + 1, Build: j.Build})
 	}
 	return j.append(lines)
 }
@@ -386,7 +386,7 @@ func (j *Journal) Retry(proposed int, failed ...record.Line) error {
 	defer j.mu.Unlock()
 	var lines []record.Line
 	for _, line := range failed {
-		lines = append(lines, record.Line{Key: line.Key, Attempt: max(j.own.attempts[line.Key], line.Attempt+1),
+		lines = append(lines, record.Line{Key: line.Key, Attempt: max(j.ours.attempts[line.Key], line.Attempt+1),
 			Build: j.Build, Retry: &record.Retry{Known: proposed, Ended: line.Trial.Ended, After: line.Trial.After}})
 	}
 	return j.append(lines)
@@ -407,14 +407,14 @@ func (j *Journal) append(lines []record.Line) error {
 		}
 		line.Sum = ""
 		e := entry{line, "this process", j.written + len(fresh) + 1}
-		if old, found := j.own.jobs[line.Key]; found && !line.Withdrawn() && !old.replacedBy(e) {
+		if old, found := j.ours.jobs[line.Key]; found && !line.Withdrawn() && !old.replacedBy(e) {
 			if err := old.same(e); err != nil {
 				return err
 			}
 			continue
 		}
 		text, fresh = append(text, one...), append(fresh, e)
-		j.risk += line.Seconds
+		j.unsyncedSeconds += line.Seconds
 	}
 	if j.dir != "" && len(fresh) > 0 {
 		if j.err = writing(j.write(text)); j.err != nil {
@@ -436,10 +436,10 @@ func (j *Journal) write(text []byte) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
-	if _, err := j.file.Write(text); err != nil || j.risk < 1 {
+	if _, err := j.file.Write(text); err != nil || j.unsyncedSeconds < 1 {
 		return err
 	}
-	j.risk = 0
+	j.unsyncedSeconds = 0
 	return j.file.Sync()
 }
 
@@ -515,7 +515,7 @@ func (j *Journal) Detach() {
 func (j *Journal) Done(key string) (record.Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, found := j.own.jobs[key]
+	e, found := j.ours.jobs[key]
 	return e.line, found
 }
 
@@ -525,18 +525,18 @@ func (j *Journal) Done(key string) (record.Line, bool) {
 func (j *Journal) Earlier(key string) (line record.Line, again, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e, found := j.others.jobs[key]
+	e, found := j.foreign.jobs[key]
 	line = e.line
 	again = line.TimedOut() || j.retry && !line.Failure().IsZero()
-	return line, again, found && j.own.attempts[key] == 0
+	return line, again, found && j.ours.attempts[key] == 0
 }
 
 // Retried looks up a failed trial that runs again, or has run again, of this plan or another one.
 func (j *Journal) Retried(key string) (r record.Retry, found bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r, found = j.own.retries[key]
-	if other, is := j.others.retries[key]; is && (!found || other.Known > r.Known) {
+	r, found = j.ours.retries[key]
+	if other, is := j.foreign.retries[key]; is && (!found || other.Known > r.Known) {
 		return other, true
 	}
 	return r, found
@@ -556,7 +556,7 @@ func (j *Journal) RetryEarlier() {
 func (j *Journal) Others() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return len(j.others.jobs)
+	return len(j.foreign.jobs)
 }
 
 // Lines lists the finished jobs by configuration, study, kind (trials first) and index, independent
@@ -564,10 +564,10 @@ func (j *Journal) Others() int {
 // listed, and of a point that was withdrawn no failure. The lines are shared: do not modify them.
 func (j *Journal) Lines() []record.Line {
 	j.mu.Lock()
-	lines := make([]record.Line, 0, len(j.own.jobs))
-	for _, e := range j.own.jobs {
+	lines := make([]record.Line, 0, len(j.ours.jobs))
+	for _, e := range j.ours.jobs {
 		t := e.line.Trial
-		if t == nil || t.Failure.IsZero() || !j.commands.control.Withdrawn(t.Configuration, t.Own) {
+		if t == nil || t.Failure.IsZero() || !j.commands.control.Withdrawn(t.Configuration, t.Enqueued) {
 			lines = append(lines, e.line)
 		}
 	}
@@ -585,12 +585,12 @@ func (j *Journal) Lines() []record.Line {
 	latest := map[[2]int]int{} // by study
 	for _, line := range lines {
 		if f := line.Fit; f != nil {
-			latest[[2]int{f.Configuration, f.Study}] = max(latest[[2]int{f.Configuration, f.Study}], f.Own)
+			latest[[2]int{f.Configuration, f.Study}] = max(latest[[2]int{f.Configuration, f.Study}], f.Enqueued)
 		}
 	}
 	return slices.DeleteFunc(lines, func(line record.Line) bool {
 		f := line.Fit
-		return f != nil && f.Own < latest[[2]int{f.Configuration, f.Study}]
+		return f != nil && f.Enqueued < latest[[2]int{f.Configuration, f.Study}]
 	})
 }
 
@@ -627,7 +627,7 @@ func (j *Journal) Control() record.Control {
 	defer j.mu.Unlock()
 	c := j.commands.control
 	return record.Control{Dropped: slices.Clone(c.Dropped), Paused: slices.Clone(c.Paused),
-		First: slices.Clone(c.First), Own: slices.Clone(c.Own)}
+		First: slices.Clone(c.First), Enqueued: slices.Clone(c.Enqueued)}
 }
 
 // Claim reserves a job, or anything else that has a key, for this process, until Release. It is

@@ -164,7 +164,7 @@ func TestBuildsOfLines(t *testing.T) {
 		t.Errorf("the caller has %+v", lines[0])
 	}
 	mustAppend(t, ofPlan(t, dir, Options{Plan: "p"}), trial("c"))
-	j = ofPlan(t, dir, Options{Plan: "p", Begun: "first"})
+	j = ofPlan(t, dir, Options{Plan: "p", StartedBy: "first"})
 	for key, want := range map[string]string{"a": "this", "b": "own", "c": "first"} {
 		if got, found := j.Done(key); !found || got.Build != want || got.Plan != "p" {
 			t.Errorf("%s: %t, %+v, want the build %q", key, found, got, want)
@@ -267,7 +267,7 @@ func TestUsable(t *testing.T) {
 func TestFitsOfAStudy(t *testing.T) {
 	j := ofPlan(t, "", Options{})
 	fit := func(key string, study, own int) record.Line {
-		return record.Line{Key: key, Fit: &record.Fit{Study: study, Own: own, Natural: []record.Number{1}}}
+		return record.Line{Key: key, Fit: &record.Fit{Study: study, Enqueued: own, Natural: []record.Number{1}}}
 	}
 	mustAppend(t, j, fit("a", 0, 1), fit("b", 0, 2), fit("c", 0, 0), fit("d", 1, 0), trial("e"))
 	var keys []string
@@ -361,7 +361,7 @@ func TestSyncedTime(t *testing.T) {
 	if err := os.Symlink(os.DevNull, filepath.Join(dir, controlName)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Order(dir, Command{Verb: "drop", Key: "a"}); err == nil {
+	if err := AppendCommand(dir, Command{Verb: "drop", Key: "a"}); err == nil {
 		t.Error("a command that was not synced counts")
 	}
 }
@@ -399,13 +399,13 @@ func TestCommandAfterOneThatWasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range []record.Number{0.5, 2} {
-			if err := Order(dir, Command{Verb: "enqueue", Key: "b",
+			if err := AppendCommand(dir, Command{Verb: "enqueue", Key: "b",
 				Point: map[string]record.Number{"x": x}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		j := ofPlan(t, dir, Options{Configurations: []string{"a", "b"}})
-		own := j.Control().Own
+		own := j.Control().Enqueued
 		if len(own) != 2 || own[0].Configuration != 1 || own[0].Point["x"] != 0.5 || own[1].Point["x"] != 2 {
 			t.Errorf("after %q: %+v", cut, own)
 		}

@@ -113,7 +113,7 @@ func TestTrialsAreCountedOnce(t *testing.T) {
 	all := func(*Rates) (Times, bool) { return Times{All: 10, Trials: 7, Preliminary: 4}, true }
 	bfgs := search.Table.Default("bfgs")
 	study := func(key, tuning, twin, starting string, seed uint64, first int, s search.Strategy) Study {
-		return Study{First: first, Times: all, Study: search.Study{Key: key, Seed: seed, Strategy: s, Shared: search.Shared{Tuning: tuning, Twin: twin, Starting: starting}}}
+		return Study{First: first, Times: all, Study: search.Study{Key: key, Seed: seed, Strategy: s, Shared: search.Shared{Tuning: tuning, SameAs: twin, Starting: starting}}}
 	}
 	random := search.Random{Design: search.Design{Trials: 3}}
 	for _, c := range []struct {
@@ -138,8 +138,8 @@ func TestTrialsAreCountedOnce(t *testing.T) {
 		p := &planner{Plan: &Plan{Studies: c.studies}}
 		p.lead()
 		got, ok := p.Studies[1].Times(nil)
-		if first, _ := p.Studies[0].Times(nil); p.Studies[0].Lead != 0 || p.Studies[1].Lead != c.lead || !ok || got != c.want || first.All != 10 {
-			t.Errorf("%s: led by %d with %+v, want %d and %+v", c.name, p.Studies[1].Lead, got, c.lead, c.want)
+		if first, _ := p.Studies[0].Times(nil); p.Studies[0].RunsTrialsOf != 0 || p.Studies[1].RunsTrialsOf != c.lead || !ok || got != c.want || first.All != 10 {
+			t.Errorf("%s: led by %d with %+v, want %d and %+v", c.name, p.Studies[1].RunsTrialsOf, got, c.lead, c.want)
 		}
 	}
 }

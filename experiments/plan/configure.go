@@ -448,7 +448,7 @@ func (p *planner) addStudy(c *candidate, set *job.Set, s Study, budget search.Bu
 	if set.Evaluation == "training" && search.UnderWay(s.Strategy) == 0 {
 		// the cases of the first study, predicted with its fit
 		first := &p.Studies[len(p.Studies)-s.Index]
-		first.Job.Twin, s.Twin = s.Job, first.Key
+		first.Job.SameTraining, s.SameAs = s.Job, first.Key
 		first.Memory = max(first.Memory, s.Memory)
 		if s.Tuning == "" { // trials of the first study must run to provide the scores of this one
 			first.Tuning = ""

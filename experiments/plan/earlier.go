@@ -43,7 +43,7 @@ func (p *planner) readEarlier(name string) (*earlier, error) {
 	case err != nil:
 		return nil, fmt.Errorf("start_from: %s cannot be read: %w", name, err)
 	}
-	j, err := journal.Open(dir, journal.Options{Plan: m.Key, Begun: m.Build.String()})
+	j, err := journal.Open(dir, journal.Options{Plan: m.Key, StartedBy: m.Build.String()})
 	if err != nil {
 		return nil, fmt.Errorf("start_from: %s cannot be read: %w", name, err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-// lead sets Lead of each study: the first study that proposes the same trials, and therefore runs
-// them. The time of shared trials is counted once.
+// lead sets RunsTrialsOf of each study: the first study that proposes the same trials, and
+// therefore runs them. The time of shared trials is counted once.
 func (p *planner) lead() {
 	type start struct {
 		of    string // Key or Tuning
@@ -16,29 +16,29 @@ func (p *planner) lead() {
 	first := map[start]int{}
 	for i := range p.Studies {
 		s := &p.Studies[i]
-		s.Lead = i
-		if k, found := first[start{s.Twin, s.Stage}]; found {
-			s.Lead = p.Studies[k].Lead
-		} else if k, found := first[start{s.Tuning, s.Stage}]; found && p.Studies[k].asksAs(s) {
-			s.Lead = k
+		s.RunsTrialsOf = i
+		if k, found := first[start{s.SameAs, s.Stage}]; found {
+			s.RunsTrialsOf = p.Studies[k].RunsTrialsOf
+		} else if k, found := first[start{s.Tuning, s.Stage}]; found && p.Studies[k].sameProposals(s) {
+			s.RunsTrialsOf = k
 		}
 		first[start{s.Key, s.Stage}] = i
-		if s.Lead == i && s.Tuning != "" {
+		if s.RunsTrialsOf == i && s.Tuning != "" {
 			first[start{s.Tuning, s.Stage}] = i
 		}
-		if s.Lead < i {
+		if s.RunsTrialsOf < i {
 			s.subtractLead()
-		} else if k, found := first[start{s.Starting, s.Stage}]; s.Starting != "" && found && p.Studies[k].startsAs(s) {
+		} else if k, ok := first[start{s.Starting, s.Stage}]; s.Starting != "" && ok && p.Studies[k].sameStart(s) {
 			s.subtractPreliminary()
 		}
 	}
 }
 
-// asksAs reports whether two studies with the same Tuning propose the same trials.
-func (s *Study) asksAs(t *Study) bool { return s.startsAs(t) && s.Starting == t.Starting }
+// sameProposals reports whether two studies with the same Tuning propose the same trials.
+func (s *Study) sameProposals(t *Study) bool { return s.sameStart(t) && s.Starting == t.Starting }
 
-// startsAs reports whether the strategies of two studies propose the same trials.
-func (s *Study) startsAs(t *Study) bool {
+// sameStart reports whether the strategies of two studies propose the same trials.
+func (s *Study) sameStart(t *Study) bool {
 	// whose one start is the initial value, not a random one
 	same := s.Seed == t.Seed || s.First == 1 && s.Strategy.Optimizer() != ""
 	return same && reflect.DeepEqual(s.Strategy, t.Strategy)
@@ -50,7 +50,7 @@ func (s *Study) subtractLead() {
 	s.Times = func(r *Rates) (Times, bool) {
 		c, ok := times(r)
 		c.All, c.Trials = c.All-c.Trials, 0
-		if s.Twin != "" {
+		if s.SameAs != "" {
 			c.All = 0
 		}
 		return c, ok

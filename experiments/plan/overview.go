@@ -75,10 +75,10 @@ func (p *Plan) Contested() (n int) {
 // Shared is the number of jobs that copy their results from others of the plan.
 func (p *Plan) Shared() (n int) {
 	for i, s := range p.Studies {
-		if s.Lead < i {
+		if s.RunsTrialsOf < i {
 			n += p.Manifest.Configurations[s.Configuration].Studies[s.Index].Jobs - 1 // the trials
 		}
-		if s.Twin != "" {
+		if s.SameAs != "" {
 			n++
 		}
 	}

@@ -24,10 +24,10 @@ type Plan struct {
 // Study is a study with the job that makes its trials.
 type Study struct {
 	search.Study
-	Job   *job.Job
-	First int                        // number of trials if all are in the first batch; else 0
-	Lead  int                        // index of the study that runs its trials: itself or another
-	Times func(*Rates) (Times, bool) // expected times at these rates; false if a rate is missing
+	Job          *job.Job
+	First        int                        // number of trials if all are in the first batch; else 0
+	RunsTrialsOf int                        // index of the study that runs its trials: itself or another
+	Times        func(*Rates) (Times, bool) // expected times at these rates; false if a rate is missing
 }
 
 // Configured is a model of the plan with all of its training data.

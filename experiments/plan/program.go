@@ -86,7 +86,7 @@ func (p *planner) program() {
 		}
 		trials, first, budget := batches(f.Study(""))
 		s := Study{Study: f.Study(hashed(identity, mustMarshal(f.Seed))), First: first,
-			Lead: len(p.Studies), Job: &job.Job{Set: &job.Set{Evaluation: searched}},
+			RunsTrialsOf: len(p.Studies), Job: &job.Job{Set: &job.Set{Evaluation: searched}},
 			Times: func(r *Rates) (Times, bool) {
 				if r != Nominal { // nobody knows how long the program takes
 					return Times{}, false

@@ -93,8 +93,8 @@ const mostClasses = 5
 // for which the nominal times equal the measured ones.
 func measure(ctx context.Context, m objective.Model, classes, dim int) (_ speed, err error) {
 	m.Inference, _ = approx.With(m.Inference, nil)
-	if a, ok := m.Inference.(approx.Abridger); ok {
-		m.Inference, _ = a.Abridged()
+	if a, ok := m.Inference.(approx.Shortened); ok {
+		m.Inference, _ = a.Shortened()
 	}
 	classes = min(classes, mostClasses)
 	var seconds, cubic, rest [2]float64
@@ -200,8 +200,8 @@ func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) 
 	square := n * known
 	t.Fit = classes * (s.cubic*1e-10*cube + s.rest*(2e-8*passes*pairs*square+1e-6*n))
 	t.Again = classes * (s.cubic*3e-11*cube + s.rest*(1e-8*passes*pairs*square+1e-6*n))
-	if a, ok := m.Inference.(approx.Abridger); ok {
-		_, more := a.Abridged()
+	if a, ok := m.Inference.(approx.Shortened); ok {
+		_, more := a.Shortened()
 		t.Fit, t.Again = more*t.Fit, more*t.Again
 	}
 	t.Gradient = classes * (s.cubic*5e-11*cube + s.rest*1e-8*passes*pairs*square)

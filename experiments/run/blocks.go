@@ -85,8 +85,8 @@ func divide(p *plan.Plan, estimates []Estimate, blocks int) division {
 			if placed[i] || waits {
 				continue
 			}
-			if s.Lead < i { // its lead shares trials: one block runs both
-				d.first[i], d.later[i] = d.first[s.Lead], d.later[s.Lead]
+			if s.RunsTrialsOf < i { // its lead shares trials: one block runs both
+				d.first[i], d.later[i] = d.first[s.RunsTrialsOf], d.later[s.RunsTrialsOf]
 				d.units[d.later[i]].seconds += estimates[i].Trials + estimates[i].Later
 				placed[i] = true
 				left--

@@ -43,7 +43,7 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 
 // journalOptions returns the options of a plan's journal in a folder with the manifest begun.
 func journalOptions(begun, plan record.Manifest) journal.Options {
-	o := journal.Options{Plan: plan.Key, Begun: begun.Build.String(), Build: build.This().String(),
+	o := journal.Options{Plan: plan.Key, StartedBy: begun.Build.String(), Build: build.This().String(),
 		Check: reports.Checker(plan)}
 	for _, c := range plan.Configurations {
 		o.Configurations = append(o.Configurations, c.Studies[0].Key)

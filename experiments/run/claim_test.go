@@ -276,9 +276,9 @@ func TestGovern(t *testing.T) {
 // there is one block only.
 func TestLargeStudiesAreDivided(t *testing.T) {
 	p := plantest.Planned(t, crabs30+divided["grid"])
-	divisible := func(i int) bool { return p.Studies[i].Lead == i && p.Studies[i].First > 1 }
+	divisible := func(i int) bool { return p.Studies[i].RunsTrialsOf == i && p.Studies[i].First > 1 }
 	estimates := make([]Estimate, len(p.Studies))
-	large := slices.IndexFunc(p.Studies, func(s plan.Study) bool { return divisible(s.Lead) })
+	large := slices.IndexFunc(p.Studies, func(s plan.Study) bool { return divisible(s.RunsTrialsOf) })
 	for i := range estimates {
 		estimates[i] = Estimate{Trials: 1, Later: 1}
 	}
@@ -316,7 +316,7 @@ func TestDroppedConfigurationsAreNotMissing(t *testing.T) {
 	order := func(verb string) {
 		t.Helper()
 		command := journal.Command{Verb: verb, Key: p.Manifest.Configurations[1].Studies[0].Key}
-		if err := journal.Order(dir, command); err != nil {
+		if err := journal.AppendCommand(dir, command); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -149,7 +149,7 @@ func (l *LaidOut) suggested(jobs int) int {
 	blocks, total, units := blocksAnyway, 0.0, 0
 	for i, e := range l.Estimates {
 		total += e.Trials + e.Later
-		if s := l.Plan.Studies[i]; s.Lead == i {
+		if s := l.Plan.Studies[i]; s.RunsTrialsOf == i {
 			units += max(1, s.First)
 		}
 	}
@@ -277,7 +277,7 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 		}
 		studies, places = append(studies, s.Study), append(places, i)
 	}
-	o.Own = func(study, trial int) bool { return d.own(b, places[study], trial) }
+	o.Ours = func(study, trial int) bool { return d.own(b, places[study], trial) }
 	journal, err := Begin(p, l.Dir, studies, o)
 	if err != nil {
 		return summary, 0, err

@@ -138,7 +138,7 @@ func idle(of record.Configuration, h record.Hyperparameter, point map[string]rec
 // by its values; of several with these values the last.
 func (f *Folder) Enqueued(k int, assignments []string) (record.Enqueued, error) {
 	var points []record.Enqueued
-	for _, of := range f.Control.Own {
+	for _, of := range f.Control.Enqueued {
 		if of.Configuration == k && !of.Withdrawn {
 			points = append(points, of)
 		}
@@ -185,7 +185,7 @@ func pointText(c record.Configuration, point map[string]record.Number) string {
 func (f *Folder) Tried(of record.Enqueued) *record.Trial {
 	for _, line := range f.Lines {
 		t := line.Trial
-		if t != nil && t.Configuration == of.Configuration && t.Own == of.Number && t.Failure.IsZero() {
+		if t != nil && t.Configuration == of.Configuration && t.Enqueued == of.Number && t.Failure.IsZero() {
 			return t
 		}
 	}

@@ -10,7 +10,7 @@ import "math"
 // of the triangle is brought up to date, so that no thread waits for it.
 func factorise(n int, a []float64, lda int) bool {
 	ws := solverPool.Get().(*solver)
-	nb := even(n, blockLimit)
+	nb := roundUp(n, blockLimit)
 	ok := ws.factorise(min(nb, n), a, lda)
 	if nb < n {
 		ws.pack(nb, a, lda, false)

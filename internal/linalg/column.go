@@ -15,7 +15,7 @@ func solveColumn(s side, n int, u []float64, ldu int, b []float64, ldb int) {
 	}
 	c := column{n: n, u: u, ldu: ldu, x: x}
 	c.mr, _ = active.tile()
-	nb := even(n, blockLimit)
+	nb := roundUp(n, blockLimit)
 	for done := 0; done < n; done += nb {
 		w := min(nb, n-done)
 		if s == leftTrans {
@@ -50,7 +50,7 @@ func (c *column) forwards(ws *solver, i, end int) {
 		c.substitute(t, to, false)
 		c.addColumns(t, to, to, end, sums)
 	}
-	if depth := end - i; shared(wordy * depth * (c.n - end)) {
+	if depth := end - i; shared(vectorCost * depth * (c.n - end)) {
 		c.columnsParallel(i, end, sums)
 	} else {
 		c.addColumns(i, end, end, c.n, sums)
@@ -85,7 +85,7 @@ func (c *column) backwards(i, end int) {
 		c.takeRows(t, to, to, end)
 		c.substitute(t, to, true)
 	}
-	if shared(wordy * (end - i) * i) {
+	if shared(vectorCost * (end - i) * i) {
 		c.rowsParallel(i, end)
 	} else {
 		c.takeRows(0, i, i, end)

@@ -138,7 +138,7 @@ func symvParts(alpha float64, a blas64.Symmetric, x, y blas64.General) {
 func gemv(trans bool, m, n int, alpha float64, a []float64, lda int, x, y []float64) {
 	switch {
 	case m == 0 || n == 0:
-	case shared(wordy * m * n):
+	case shared(vectorCost * m * n):
 		gemvParallel(trans, m, n, alpha, a, lda, x, y)
 	case trans:
 		addTransposed(m, n, alpha, a, lda, x, y)
@@ -178,9 +178,9 @@ func addSquares(alpha float64, m int, a []float64, lda int, y []float64) {
 	}
 }
 
-// wordy is the cost of a multiplication in a product with a vector, which waits for memory. The
-// unit is a multiplication in a product of matrices.
-const wordy = 16
+// vectorCost is the cost of a multiplication in a product with a vector, which waits for memory.
+// The unit is a multiplication in a product of matrices.
+const vectorCost = 16
 
 // shareOut divides 0 … count into parts and runs work on each; every item takes depth
 // multiplications. The parts begin at multiples of 24.
@@ -195,7 +195,7 @@ func shareOut(count, depth int, work func(from, to int)) {
 // blocks from its own block as soon as they are known.
 func solveVector(trans bool, n int, u []float64, ldu int, x []float64) {
 	s := substitution{trans: trans, n: n, u: u, ldu: ldu, x: x}
-	if shared(wordy * n * n / 2) {
+	if shared(vectorCost * n * n / 2) {
 		s.runParallel()
 		return
 	}

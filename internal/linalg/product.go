@@ -15,9 +15,9 @@ const (
 	colBlock = 4104
 )
 
-// even returns the size of the blocks when n is cut into as few blocks as limit allows. The size is
-// a multiple of 24, except for the last block.
-func even(n, limit int) int {
+// roundUp returns the size of the blocks when n is cut into as few blocks as limit allows. The size
+// is a multiple of 24, except for the last block.
+func roundUp(n, limit int) int {
 	blocks := max(1, (n+limit-1)/limit)
 	return min(limit, max(1, (n+24*blocks-1)/(24*blocks))*24)
 }
@@ -104,7 +104,7 @@ func (p *product) cut(i0, i1, j0, j1 int) (parts []part) {
 		return nil
 	}
 	jobs := perThread * max(1, int(threads.Load()))
-	cols := even(n, max(least, int(math.Sqrt(float64(m)*float64(n)/float64(jobs)))/24*24))
+	cols := roundUp(n, max(least, int(math.Sqrt(float64(m)*float64(n)/float64(jobs)))/24*24))
 	across := (n + cols - 1) / cols
 	down := min((m+height-1)/height, (jobs+across-1)/across)
 	rows := (m + height*down - 1) / (height * down) * height
@@ -135,7 +135,7 @@ func (p *product) block(i0, i1, j0, j1 int) {
 		return
 	}
 	ws := packPool.Get().(*packs)
-	kb := even(p.k, sumBlock)
+	kb := roundUp(p.k, sumBlock)
 	for jc := j0; jc < j1; jc += colBlock {
 		for pc := 0; pc < p.k; pc += kb {
 			p.step(ws, i0, i1, jc, min(j1, jc+colBlock), pc, min(kb, p.k-pc))
@@ -167,7 +167,7 @@ func (p *product) step(ws *packs, i0, i1, jc, j1, pc, kc int) {
 		packed, from = ws.b, jc
 	}
 	square := p.upper && p.weights == nil && p.a.same(p.b) // the panels of B serve as panels of A
-	mc := even(i1-i0, rowBlock)
+	mc := roundUp(i1-i0, rowBlock)
 	for ic := i0; ic < i1; ic += mc {
 		end := min(i1, ic+mc)
 		a, w := packed, nr

@@ -114,7 +114,7 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	}
 	ws := solverPool.Get().(*solver)
 	defer solverPool.Put(ws)
-	nb := even(n, blockLimit)
+	nb := roundUp(n, blockLimit)
 	for done := 0; done < n; done += nb {
 		w := min(nb, n-done)
 		rest := n - done - w
@@ -207,7 +207,7 @@ func invertTriangular(n int, u []float64, ldu int) {
 	if n == 0 {
 		return
 	}
-	nb := even(n, blockLimit)
+	nb := roundUp(n, blockLimit)
 	ws := packPool.Get().(*packs)
 	ws.b = grow(ws.b, (n-1)/nb*nb*nb)
 	if copies := ws.b; shared(n * nb * nb / 3) {
@@ -292,7 +292,7 @@ func (ws *solver) invert(n int, u []float64, ldu int) {
 // row from the top: each needs the rows below it and a copy of itself.
 func squareTriangular(n int, v []float64, ldv int) {
 	ws := solverPool.Get().(*solver)
-	nb := even(n, blockLimit)
+	nb := roundUp(n, blockLimit)
 	i := 0
 	for ; i+nb < n; i += nb {
 		ld, rest, row := n-i, n-i-nb, v[i*ldv+i:]

@@ -13,7 +13,7 @@ func (l Bars) label() string { return l.Name }
 
 func (l Bars) extent() (x, y span) {
 	y = spanOf(l.Heights, []float64{0})
-	y.snug = true
+	y.noMargin = true
 	y.lo, y.hi = 1.05*y.lo, 1.05*y.hi
 	return spanOf(l.Edges), y
 }

@@ -27,7 +27,7 @@ func (l Contours) label() string { return l.Name }
 
 func (l Contours) extent() (x, y span) {
 	x, y = spanOf(l.X), spanOf(l.Y)
-	x.snug, y.snug = true, true
+	x.noMargin, y.noMargin = true, true
 	return x, y
 }
 
@@ -68,7 +68,7 @@ func (l Contours) draw(p *pane, named look) {
 	for k := len(at) - 1; k >= 0 && l.Name == ""; k-- {
 		width := small.width(labels[k])
 		if spot, ok := p.room(places[k], width/2); ok {
-			p.busy = append(p.busy, spot)
+			p.avoid = append(p.avoid, spot)
 			p.fill(color.NRGBA{0xff, 0xff, 0xff, 0xb0}, rectangle(spot, width/2+1, 4))
 			small.write(p.Canvas, point{X: spot.X, Y: spot.Y - 0.36*small.size}, 0.5, labels[k])
 		}
@@ -118,7 +118,7 @@ func (l Contours) crossing(n node, level float64) (x, y float64) {
 	return x, y
 }
 
-// room returns the point of a line that is farthest from the busy places; ok reports whether a
+// room returns the point of a line that is farthest from the places to avoid; ok reports whether a
 // label of the given half width fits there.
 func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 	const clear = 16
@@ -130,7 +130,7 @@ func (p *pane) room(line []point, half vg.Length) (where point, ok bool) {
 		distance := math.Inf(1)
 		// labels are wide
 		away := func(from point) float64 { return math.Hypot(0.6*float64(at.X-from.X), float64(at.Y-from.Y)) }
-		for _, b := range p.busy {
+		for _, b := range p.avoid {
 			distance = min(distance, away(b))
 		}
 		for _, b := range p.points {

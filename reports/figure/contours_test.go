@@ -249,7 +249,7 @@ func TestRoomForLabels(t *testing.T) {
 		{[]point{{X: 40, Y: 50}}, nil, 60, "0 0 false"},
 	} {
 		p, _ := plot()
-		p.busy, p.points = c.busy, c.points
+		p.avoid, p.points = c.busy, c.points
 		where, ok := p.room(line, c.half)
 		if got := fmt.Sprintf("%.0f %.0f %v", where.X, where.Y, ok); got != c.want {
 			t.Errorf("%+v: %s", c, got)

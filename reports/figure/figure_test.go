@@ -49,7 +49,7 @@ func examples() []Figure {
 	grid := Figure{Name: "grid", Title: "#0 USPS 3 against 5 · probit · laplace", Columns: 3, Notes: []string{"kernel se, mean zero; 767 training cases, 256 inputs; scores of test, 773 cases"}, Panels: []Panel{
 		{Title: "log evidence (nats), best −100.00", X: at, Y: up, Layers: append([]Layer{Contours{X: xs, Y: ys, Z: table(ys, xs, hill)}}, marks...)},
 		{Title: "test information (bits per case), best 0.853", X: at, Y: up, Layers: append([]Layer{Contours{X: xs, Y: ys, Z: table(ys, xs, func(x, y float64) float64 { return 0.85 - 0.03*math.Abs(hill(x+0.5, y)+100) })}}, marks...)},
-		{Title: "errors (cases), best 18", X: at, Y: up, Layers: append([]Layer{Numbers{X: xs, Y: ys, Z: table(ys, xs, func(x, y float64) float64 { return math.Round(18 - 2*(hill(x, y)+100)) })}}, marks...)},
+		{Title: "errors (cases), best 18", X: at, Y: up, Layers: append([]Layer{NumberGrid{X: xs, Y: ys, Z: table(ys, xs, func(x, y float64) float64 { return math.Round(18 - 2*(hill(x, y)+100)) })}}, marks...)},
 	}}
 	r := rand.New(rand.NewPCG(1, 2))
 	var reject []Layer
@@ -223,7 +223,7 @@ func TestLayers(t *testing.T) {
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}}, "#333333", "", 2, 0, 2 + 3 + 2, 2},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Name: "a"}, blue, "", 2 + 1, 0, 3, 1},
 		{Contours{X: []float64{0, 10}, Y: []float64{0, 10}, Z: [][]float64{{0, 10}, {0, 10}}, Levels: []float64{2, 5}, Name: "a", Dashed: true}, "#777777", "", 2 + 1, 0, 3, 1},
-		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: square}, "#FFFFFF", "", 1, 0, 3 + 1, 3},
+		{NumberGrid{X: []float64{2, 8}, Y: []float64{2, 8}, Z: square}, "#FFFFFF", "", 1, 0, 3 + 1, 3},
 		{Mark{Name: "a", X: 5, Y: 5}, black, "", 2, 0, 4, 1},
 		{Mark{Name: "a", X: 11, Y: 5}, black, "", 1, 0, 2, 1}, // outside
 	} {
@@ -331,7 +331,7 @@ func TestOddNumbers(t *testing.T) {
 			{Layers: []Layer{Band{X: pick(4), Lo: pick(4), Hi: pick(4)}, Bars{Edges: pick(4), Heights: pick(3)}}},
 			{Layers: []Layer{Intervals{X: pick(4), Y: pick(4), Lo: pick(4), Hi: pick(4), Horizontal: r.IntN(2) == 0}}},
 			{Layers: []Layer{Contours{X: xs, Y: xs, Z: z}}},
-			{Layers: []Layer{Numbers{X: xs, Y: xs, Z: z}}},
+			{Layers: []Layer{NumberGrid{X: xs, Y: xs, Z: z}}},
 			{},
 		}}
 		elements(t, svg(t, f))

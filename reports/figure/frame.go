@@ -176,7 +176,7 @@ func (f *frame) draw(c draw.Canvas, at point, looks func(Layer) look) {
 		switch l := l.(type) {
 		case Mark:
 			if at, ok := p.at(l.X, l.Y); ok {
-				p.busy = append(p.busy, at)
+				p.avoid = append(p.avoid, at)
 			}
 		case Points:
 			for i := range min(len(l.X), 1000) {

@@ -33,7 +33,7 @@ func TestSizeOfTheDataArea(t *testing.T) {
 
 // Around the data area there is room for the titles, the labels of the axes and of their ticks, one line or more.
 func TestRoomAroundTheDataArea(t *testing.T) {
-	lines := func(n int, l letters) vg.Length { return vg.Length(n) * l.line() }
+	lines := func(n int, l textStyle) vg.Length { return vg.Length(n) * l.line() }
 	axis := Axis{Hi: 1, Names: []string{"a", "bb"}}
 	long := strings.Repeat("word ", 100)
 	for _, c := range []struct {

@@ -67,7 +67,7 @@ func TestShapesOfLayers(t *testing.T) {
 			"M40,22.5L40,17.5M40,20L70,20M70,22.5L70,17.5 M52.6,20a2.6,2.6 0 1 1-5.2,0 2.6,2.6 0 1 1 5.2,0Z"},
 		{Mark{X: 5, Y: 2}, "M57,20a7,7 0 1 1-14,0 7,7 0 1 1 14,0Z M57,20a7,7 0 1 1-14,0 7,7 0 1 1 14,0Z"},
 		{Mark{X: 5, Y: 11}, ""},
-		{Numbers{X: []float64{2, 4}, Y: []float64{3, 5}, Z: [][]float64{{1, 1}, {1, nan}}},
+		{NumberGrid{X: []float64{2, 4}, Y: []float64{3, 5}, Z: [][]float64{{1, 1}, {1, nan}}},
 			"M10,20L30,20L30,40L10,40ZM30,20L50,20L50,40L30,40ZM10,40L30,40L30,60L10,60Z " +
 				"M30,20L30,40L10,40M10,40L10,20L30,20M50,20L50,40L30,40M30,40L30,20L50,20M30,40L30,60L10,60M10,60L10,40L30,40"},
 	} {
@@ -85,11 +85,11 @@ func TestExtentOfBars(t *testing.T) {
 		heights []float64
 		want    span
 	}{
-		{[]float64{2, 20}, span{lo: 0, hi: 21, snug: true}}, {[]float64{-20, -2}, span{lo: -21, hi: 0, snug: true}},
-		{[]float64{-20, math.NaN(), 40}, span{lo: -21, hi: 42, snug: true}},
+		{[]float64{2, 20}, span{lo: 0, hi: 21, noMargin: true}}, {[]float64{-20, -2}, span{lo: -21, hi: 0, noMargin: true}},
+		{[]float64{-20, math.NaN(), 40}, span{lo: -21, hi: 42, noMargin: true}},
 	} {
 		x, y := Bars{Edges: []float64{1, 2, 4, 5}[:len(c.heights)+1], Heights: c.heights}.extent()
-		if x.lo != 1 || x.snug || y != c.want {
+		if x.lo != 1 || x.noMargin || y != c.want {
 			t.Errorf("%v: %+v, %+v", c.heights, x, y)
 		}
 	}
@@ -111,7 +111,7 @@ func TestSamples(t *testing.T) {
 		{Intervals{Horizontal: true}, "M36,50L64,50" + dot},
 		{Contours{}, "M36,50L64,50"},
 		{Mark{}, "M57,50a7,7 0 1 1-14,0 7,7 0 1 1 14,0ZM57,50a7,7 0 1 1-14,0 7,7 0 1 1 14,0Z"},
-		{Numbers{}, ""},
+		{NumberGrid{}, ""},
 	} {
 		p, canvas := plot()
 		c.layer.sample(p, point{X: 50, Y: 50}, lookOf(0, 1))
@@ -203,21 +203,21 @@ func TestBoundsOfCells(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
 	}
-	l := Numbers{X: []float64{1, 3, 4}, Y: []float64{2, 6}}
-	if x, y := l.extent(); x != (span{lo: 0, hi: 4.5, snug: true}) || y != (span{lo: 0, hi: 8, snug: true}) {
+	l := NumberGrid{X: []float64{1, 3, 4}, Y: []float64{2, 6}}
+	if x, y := l.extent(); x != (span{lo: 0, hi: 4.5, noMargin: true}) || y != (span{lo: 0, hi: 8, noMargin: true}) {
 		t.Errorf("%+v, %+v", x, y)
 	}
 }
 
 // lattice has points in the middle of n by m cells that fill 0 to 10, each with a number of its own.
-func lattice(n, m int, number func(row, column int) float64) (l Numbers) {
+func lattice(n, m int, number func(row, column int) float64) (l NumberGrid) {
 	middle := func(n int) (at []float64) {
 		for i := range n {
 			at = append(at, 10*(float64(i)+0.5)/float64(n))
 		}
 		return at
 	}
-	l = Numbers{X: middle(n), Y: middle(m)}
+	l = NumberGrid{X: middle(n), Y: middle(m)}
 	for i := range l.Y {
 		var row []float64
 		for j := range l.X {
@@ -256,7 +256,7 @@ func TestNumbersInTheirCells(t *testing.T) {
 			}
 		}
 		if c.mark != (point{}) {
-			p.busy = []point{c.mark, {X: 99, Y: 99}}
+			p.avoid = []point{c.mark, {X: 99, Y: 99}}
 		}
 		l.draw(p, look{})
 		canvas.flush()
@@ -267,7 +267,7 @@ func TestNumbersInTheirCells(t *testing.T) {
 			x, _ := strconv.ParseFloat(f[1], 64)
 			y, _ := strconv.ParseFloat(f[2], 64)
 			size, _ := strconv.ParseFloat(f[3], 64)
-			digits := letters{size: vg.Length(size)}
+			digits := textStyle{size: vg.Length(size)}
 			width := digits.width(f[4]).Points()
 			column, row := int((x+width/2)/100*float64(c.n)), int((-y+0.36*size)/100*float64(c.m))
 			if want := Number(l.Z[row][column], c.digits); f[4] != want {
@@ -311,7 +311,7 @@ func TestMarksAroundNumbers(t *testing.T) {
 		l := lattice(c.n, c.m, func(i, j int) float64 { return c.number })
 		p, _ := plot()
 		l.draw(p, look{})
-		if got := p.marked; math.Abs(float64(got.X-c.want.X)) > 0.1 || math.Abs(float64(got.Y-c.want.Y)) > 0.1 {
+		if got := p.markRadii; math.Abs(float64(got.X-c.want.X)) > 0.1 || math.Abs(float64(got.Y-c.want.Y)) > 0.1 {
 			t.Errorf("%+v: radii %v", c, got)
 		}
 	}
@@ -351,7 +351,7 @@ func TestColoursOfTheRest(t *testing.T) {
 		{Mark{Name: "a", X: 5, Y: 5}, "path 000000, path FFFFFF"},
 		{Contours{X: []float64{0, 5, 10}, Y: []float64{0, 5, 10}, Z: hill, Levels: []float64{5}},
 			"path " + hex(shade(0, 1))[1:] + ", path " + hex(shade(1, 1))[1:] + ", path 333333, path FFFFFF 0.6902"},
-		{Numbers{X: []float64{2, 8}, Y: []float64{2, 8}, Z: [][]float64{{1, 1}, {1, 1}}},
+		{NumberGrid{X: []float64{2, 8}, Y: []float64{2, 8}, Z: [][]float64{{1, 1}, {1, 1}}},
 			"path " + hex(shade(0, 0))[1:] + ", path FFFFFF"},
 	} {
 		want := strings.Split(axes+", "+c.want, ", ")

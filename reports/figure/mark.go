@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Mark is a prominent symbol at one point: a best point, a start. On Numbers it is as large as the
-// number, at most as a cell.
+// Mark is a prominent symbol at one point: a best point, a start. On a NumberGrid it is as large as
+// the number, at most as a cell.
 type Mark struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
@@ -29,7 +29,7 @@ func (l Mark) extent() (x, y span) {
 
 func (l Mark) draw(p *pane, look look) {
 	if at, ok := p.at(l.X, l.Y); ok && p.Contains(at) {
-		l.outline(p, at, look, p.marked)
+		l.outline(p, at, look, p.markRadii)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Numbers are cells around the points of a lattice, lighter for lower values, each with its number.
-// NaN is a hole.
-type Numbers struct {
+// NumberGrid has cells around the points of a lattice, lighter for lower values, each with its
+// number. NaN is a hole.
+type NumberGrid struct {
 	X []float64   `json:"x"` // columns, ascending
 	Y []float64   `json:"y"` // rows, ascending
 	Z [][]float64 `json:"z"` // Z[row][column]
@@ -19,11 +19,11 @@ type Numbers struct {
 	Digits int `json:"digits,omitempty"` // number of digits after the point
 }
 
-func (l Numbers) label() string { return "" }
+func (l NumberGrid) label() string { return "" }
 
-func (l Numbers) extent() (x, y span) {
+func (l NumberGrid) extent() (x, y span) {
 	x, y = spanOf(bounds(l.X)), spanOf(bounds(l.Y))
-	x.snug, y.snug = true, true
+	x.noMargin, y.noMargin = true, true
 	return x, y
 }
 
@@ -42,7 +42,7 @@ func bounds(values []float64) []float64 {
 
 // draw fills the cells and writes every number if there is room, else a regular subset that
 // includes the cell of the first mark.
-func (l Numbers) draw(p *pane, _ look) {
+func (l NumberGrid) draw(p *pane, _ look) {
 	left, low := bounds(l.X), bounds(l.Y)
 	if len(left) < 2 || len(low) < 2 {
 		return
@@ -65,7 +65,7 @@ func (l Numbers) draw(p *pane, _ look) {
 	// around the longest number if there is room, else around its cell
 	around := vg.Length(math.Hypot(float64(em), 0.72))/2*digits.size + 2
 	cell := func(room vg.Length, step int) vg.Length { return 0.55 * room * vg.Length(step) }
-	p.marked = point{X: min(around, cell(wide*em, stepX)), Y: min(around, cell(high*1.05, stepY))}
+	p.markRadii = point{X: min(around, cell(wide*em, stepX)), Y: min(around, cell(high*1.05, stepY))}
 	i0, j0 := l.nearest(p)
 	for i, y := range l.Y {
 		for j, x := range l.X {
@@ -78,7 +78,7 @@ func (l Numbers) draw(p *pane, _ look) {
 }
 
 // shades fills the cells, given their left and lower boundaries, with white rims.
-func (l Numbers) shades(p *pane, left, low []float64) {
+func (l NumberGrid) shades(p *pane, left, low []float64) {
 	var negated []float64
 	for _, v := range known(l.Z) {
 		negated = append(negated, -v)
@@ -110,12 +110,12 @@ func (l Numbers) shades(p *pane, left, low []float64) {
 }
 
 // nearest is the row and the column of the point nearest to the first mark; 0 without marks.
-func (l Numbers) nearest(p *pane) (row, column int) {
+func (l NumberGrid) nearest(p *pane) (row, column int) {
 	least := math.Inf(1)
 	for i, y := range l.Y {
 		for j, x := range l.X {
-			if spot, ok := p.at(x, y); ok && len(p.busy) > 0 {
-				if d := math.Hypot(float64(spot.X-p.busy[0].X), float64(spot.Y-p.busy[0].Y)); d < least {
+			if spot, ok := p.at(x, y); ok && len(p.avoid) > 0 {
+				if d := math.Hypot(float64(spot.X-p.avoid[0].X), float64(spot.Y-p.avoid[0].Y)); d < least {
 					row, column, least = i, j, d
 				}
 			}
@@ -124,7 +124,7 @@ func (l Numbers) nearest(p *pane) (row, column int) {
 	return row, column
 }
 
-func (l Numbers) sample(*pane, point, look) {}
+func (l NumberGrid) sample(*pane, point, look) {}
 
 // narrowest is the smallest distance between neighbours on the page.
 func narrowest(values []float64, place func(v float64) vg.Length) vg.Length {

@@ -140,7 +140,7 @@ func (p *page) draw(canvas draw.Canvas) {
 func (p *page) add(part func(c draw.Canvas)) { p.parts = append(p.parts, part) }
 
 // text adds lines of text.
-func (p *page) text(l letters, text string) {
+func (p *page) text(l textStyle, text string) {
 	lines := l.wrap(text, p.width-2*margin, 4)
 	from := point{X: margin, Y: -p.depth}
 	p.depth += vg.Length(len(lines)) * l.line()

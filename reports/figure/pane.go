@@ -10,12 +10,12 @@ import (
 // pane is the data area of a panel: a rectangle on the page with coordinates x and y.
 type pane struct {
 	draw.Canvas
-	x, y   span
-	down   bool      // y grows downwards
-	least  vg.Length // minimum size of text
-	busy   []point   // points that labels avoid; marks come first
-	points []point   // points that labels should not cover
-	marked point     // radii of marks along x and y; zero: markRadius
+	x, y      span
+	down      bool      // y grows downwards
+	least     vg.Length // minimum size of text
+	avoid     []point   // points that labels avoid; marks come first
+	points    []point   // points that labels should not cover
+	markRadii point     // radii of marks along x and y; zero: markRadius
 }
 
 // half is half the width of a sample in the legend.
@@ -106,12 +106,12 @@ func (p *pane) markers(l look, places []point, radius vg.Length) {
 	p.Stroke(path)
 }
 
-// tell adds a tooltip to a point, on a canvas that has tooltips.
-func (p *pane) tell(at point, radius vg.Length, title string) {
+// tooltip adds a tooltip to a point, on a canvas that has tooltips.
+func (p *pane) tooltip(at point, radius vg.Length, title string) {
 	if c, can := p.Canvas.Canvas.(interface {
-		tell(at point, radius vg.Length, title string)
+		tooltip(at point, radius vg.Length, title string)
 	}); can {
-		c.tell(at, radius, title)
+		c.tooltip(at, radius, title)
 	}
 }
 

@@ -124,7 +124,7 @@ Q
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	c.page.Reset()
-	for _, l := range []letters{plain, heading, small, headline} {
+	for _, l := range []textStyle{plain, heading, small, headline} {
 		c.FillString(l.face(), point{X: 10, Y: -2.5}, "i")
 	}
 	if got := regexp.MustCompile(`<.*>`).ReplaceAllString(c.page.String(), ""); len(c.fonts) != 2 ||

@@ -33,7 +33,7 @@ func (l Points) draw(p *pane, look look) {
 	p.markers(look, places, l.radius())
 	for i, title := range l.Titles {
 		if at, ok := p.at(l.X[i], l.Y[i]); ok && p.Contains(at) {
-			p.tell(at, l.radius()+1, title)
+			p.tooltip(at, l.radius()+1, title)
 		}
 	}
 }

@@ -23,12 +23,12 @@ func known(z [][]float64) (out []float64) {
 	return out
 }
 
-// span is the range of an axis. A snug end has no margin, except where another span of the axis
-// asks for one.
+// span is the range of an axis. An end with noMargin has no margin, except where another span of
+// the axis asks for one.
 type span struct {
-	lo, hi float64
-	snug   bool
-	margin bool
+	lo, hi   float64
+	noMargin bool
+	margin   bool
 }
 
 var nothing = span{lo: math.Inf(1), hi: math.Inf(-1)}
@@ -46,7 +46,7 @@ func spanOf(values ...[]float64) span {
 	return s
 }
 
-// union covers several spans, with a margin at the ends that are not snug or need it.
+// union covers several spans, with a margin at the ends without noMargin, or that need it.
 func union(spans []span) span {
 	all := nothing
 	for _, s := range spans {
@@ -65,7 +65,7 @@ func union(spans []span) span {
 		return span{lo: lo - least, hi: hi + least}
 	}
 	padded := func(ends func(span) bool) bool {
-		snug := slices.ContainsFunc(spans, func(s span) bool { return s.snug && ends(s) })
+		snug := slices.ContainsFunc(spans, func(s span) bool { return s.noMargin && ends(s) })
 		return !snug || slices.ContainsFunc(spans, func(s span) bool { return s.margin && ends(s) })
 	}
 	const margin = 0.05

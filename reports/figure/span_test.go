@@ -53,9 +53,9 @@ func TestShown(t *testing.T) {
 		want  span
 	}{
 		{Axis{}, []span{{lo: 0, hi: 10}, {lo: 20, hi: 100}}, span{lo: -5, hi: 105}},
-		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 20, hi: 80}}, span{lo: 0, hi: 100}},
-		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 20, hi: 200}}, span{lo: 0, hi: 210}},
-		{Axis{}, []span{{lo: 0, hi: 100, snug: true}, {lo: 100, hi: 100, margin: true}}, span{lo: 0, hi: 105}},
+		{Axis{}, []span{{lo: 0, hi: 100, noMargin: true}, {lo: 20, hi: 80}}, span{lo: 0, hi: 100}},
+		{Axis{}, []span{{lo: 0, hi: 100, noMargin: true}, {lo: 20, hi: 200}}, span{lo: 0, hi: 210}},
+		{Axis{}, []span{{lo: 0, hi: 100, noMargin: true}, {lo: 100, hi: 100, margin: true}}, span{lo: 0, hi: 105}},
 		{Axis{}, []span{nothing}, span{lo: 0, hi: 1}},
 		{Axis{}, []span{{lo: 10, hi: 10}}, span{lo: 9, hi: 11}},
 		{Axis{}, []span{{lo: 0, hi: 0}}, span{lo: -1, hi: 1}},

@@ -174,8 +174,8 @@ func (c *svgCanvas) flush() {
 	c.points, c.filled, c.stroked, c.over = "", "", "", false
 }
 
-// tell lays an invisible circle with a tooltip over a point.
-func (c *svgCanvas) tell(at vg.Point, radius vg.Length, title string) {
+// tooltip lays an invisible circle with a tooltip over a point.
+func (c *svgCanvas) tooltip(at vg.Point, radius vg.Length, title string) {
 	c.flush()
 	fmt.Fprintf(&c.elements, `<circle cx="%s" cy="%s" r="%s" fill-opacity="0"><title>%s</title></circle>`+"\n",
 		digits(at.X.Points()), digits(at.Y.Points()), digits(radius.Points()), html.EscapeString(clean(title)))

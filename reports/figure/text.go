@@ -34,8 +34,8 @@ func parsed(ttf []byte) *opentype.Font {
 	return f
 }
 
-// letters are a font, a size and a colour.
-type letters struct {
+// textStyle are a font, a size and a colour.
+type textStyle struct {
 	size   vg.Length
 	bold   bool
 	colour color.Color
@@ -44,20 +44,20 @@ type letters struct {
 var (
 	ink      = color.Gray{0x22}
 	pale     = color.Gray{0x55}
-	headline = letters{12, true, ink}
-	note     = letters{9, false, pale}
-	heading  = letters{9.5, true, ink}
-	plain    = letters{9, false, ink}
-	small    = letters{8, false, ink}
+	headline = textStyle{12, true, ink}
+	note     = textStyle{9, false, pale}
+	heading  = textStyle{9.5, true, ink}
+	plain    = textStyle{9, false, ink}
+	small    = textStyle{8, false, ink}
 )
 
 const noBreak = 0xa0 // a space at which no line breaks
 
 const leading = 1.25 // distance of lines, relative to the font size
 
-func (l letters) line() vg.Length { return leading * l.size }
+func (l textStyle) line() vg.Length { return leading * l.size }
 
-func (l letters) face() font.Face {
+func (l textStyle) face() font.Face {
 	f := font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: l.size}, Face: regular()}
 	if l.bold {
 		f.Font.Weight, f.Face = weight.WeightBold, bold()
@@ -66,13 +66,13 @@ func (l letters) face() font.Face {
 }
 
 // width is the width of a text on one line.
-func (l letters) width(text string) vg.Length {
+func (l textStyle) width(text string) vg.Length {
 	f := l.face()
 	return f.Width(clean(text))
 }
 
 // widest is the width of the widest of several lines.
-func (l letters) widest(lines []string) (w vg.Length) {
+func (l textStyle) widest(lines []string) (w vg.Length) {
 	for _, line := range lines {
 		w = max(w, l.width(line))
 	}
@@ -94,7 +94,7 @@ func clean(text string) string {
 }
 
 // cut shortens a text to a width.
-func (l letters) cut(text string, width vg.Length) string {
+func (l textStyle) cut(text string, width vg.Length) string {
 	if l.width(text) <= width {
 		return text
 	}
@@ -104,7 +104,7 @@ func (l letters) cut(text string, width vg.Length) string {
 }
 
 // wrap breaks a text between words into at most this many lines, and cuts the rest.
-func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
+func (l textStyle) wrap(text string, width vg.Length, most int) (lines []string) {
 	line := ""
 	words := strings.FieldsFunc(clean(text), func(r rune) bool { return r == ' ' })
 	for i, word := range words {
@@ -125,7 +125,7 @@ func (l letters) wrap(text string, width vg.Length, most int) (lines []string) {
 }
 
 // write writes a text with its baseline at a point, which is at the given fraction of its width.
-func (l letters) write(c draw.Canvas, at point, share vg.Length, text string) {
+func (l textStyle) write(c draw.Canvas, at point, share vg.Length, text string) {
 	c.SetColor(l.colour)
 	text = clean(text)
 	f := l.face()
@@ -134,7 +134,7 @@ func (l letters) write(c draw.Canvas, at point, share vg.Length, text string) {
 }
 
 // block writes lines, the first one below a point, and returns the point below the last.
-func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string) point {
+func (l textStyle) block(c draw.Canvas, at point, share vg.Length, lines []string) point {
 	for _, line := range lines {
 		at.Y -= l.line()
 		l.write(c, point{X: at.X, Y: at.Y + (leading-1)*l.size}, share, line)
@@ -144,7 +144,7 @@ func (l letters) block(c draw.Canvas, at point, share vg.Length, lines []string)
 
 // turned writes lines upwards, the first one to the right of a point, which is at the given
 // fraction of their width.
-func (l letters) turned(c draw.Canvas, at point, share vg.Length, lines []string) {
+func (l textStyle) turned(c draw.Canvas, at point, share vg.Length, lines []string) {
 	c.Push()
 	c.Rotate(math.Pi / 2)
 	l.block(c, point{X: at.Y, Y: -at.X}, share, lines)

@@ -250,10 +250,10 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 			return row[c].String() != "" && !numeric
 		})
 		if s.Heading != "" {
-			column.Keep = column.Stays || column.Right || len(s.Rows) == 1
+			column.KeepInText = column.KeepOnPage || column.Right || len(s.Rows) == 1
 		}
 	}
-	s.Lift()
+	s.MoveConstantsToCaption()
 	return s
 }
 

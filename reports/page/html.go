@@ -131,9 +131,9 @@ func newPage(r *reports.Report, scripts ...string) page {
 		p.Scripts = append(p.Scripts, template.JS(s))
 	}
 	all := picture.All(r)
-	forest := slices.IndexFunc(all, func(f figure.Figure) bool { return f.Kind != picture.Against })
-	if forest < 0 {
-		forest = len(all)
+	firstOther := slices.IndexFunc(all, func(f figure.Figure) bool { return f.Kind != picture.Against })
+	if firstOther < 0 {
+		firstOther = len(all)
 	}
 	for i := range p.Results {
 		switch c := &p.Results[i]; c.ID {
@@ -144,10 +144,10 @@ func newPage(r *reports.Report, scripts ...string) page {
 			}
 		case "against":
 			c.ID, c.Note = "comparisons", againstNote
-			c.Figures, _ = drawings(all[:forest])
+			c.Figures, _ = drawings(all[:firstOther])
 		}
 	}
-	p.Figures, p.FiguresLeft = drawings(all[forest:])
+	p.Figures, p.FiguresLeft = drawings(all[firstOther:])
 	for i := range p.Figures {
 		p.Figures[i].Folded = i >= mostFigures || !leading(r, p.Figures[i].of)
 	}

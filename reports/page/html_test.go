@@ -154,7 +154,7 @@ func TestHTML(t *testing.T) {
 		}
 	}
 	summary := table.Summary(r)
-	summary.Lift()
+	summary.MoveConstantsToCaption()
 	var names []string
 	for _, c := range summary.Columns {
 		names = append(names, c.Name)

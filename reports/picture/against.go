@@ -34,7 +34,7 @@ func ranking(a reports.Answer) (by, unit string, factor float64) {
 // againstPictures has a forest plot for every data set: the difference of every configuration to
 // the best, with its 95 % bounds. The look of an interval tells whether the configuration is in the
 // set.
-func againstPictures(r shown) (out []figure.Figure) {
+func againstPictures(r pictureReport) (out []figure.Figure) {
 	names := Labels(r.Report)
 	for _, a := range r.Decided() {
 		by, unit, factor := ranking(a)

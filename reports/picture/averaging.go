@@ -14,7 +14,7 @@ import (
 // as in GPML Figure 3.9: the average over the latent function, and p(y|E[f]), which ignores its
 // variance. It counts how sure either is of the cases that it decides wrongly. Averages are nearer
 // to ½.
-func averaged(r shown) []figure.Figure {
+func averaged(r pictureReport) []figure.Figure {
 	mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 	return fitted(r, "averaging", "MAP and averaged predictions",
 		func(c reports.Configuration, _ *record.Fit) (f figure.Figure) {

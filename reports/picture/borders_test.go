@@ -70,11 +70,11 @@ func testCurveRows(t *testing.T, mostCurves int, print *record.Print) {
 			group, names = append(group, Member{Index: 10 + i}), append(names, string(rune('a'+i)))
 		}
 		best := n / 2
-		r := shown{Report: &reports.Report{Manifest: record.Manifest{Print: print}}, place: make([]int, 10+n)}
+		r := pictureReport{Report: &reports.Report{Manifest: record.Manifest{Print: print}}, lookNumber: make([]int, 10+n)}
 		for i := range n {
-			r.place[10+i] = i + 1
+			r.lookNumber[10+i] = i + 1
 		}
-		r.place[10+best] = 0
+		r.lookNumber[10+best] = 0
 		rows, named := curveRows(r, group, names)
 		if n <= mostCurves {
 			if len(rows) != 1 || len(rows[0]) != n {

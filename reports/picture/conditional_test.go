@@ -127,10 +127,10 @@ func TestAFailingFigureIsABox(t *testing.T) {
 	for i := range pictureTable {
 		switch pictureTable[i].Name {
 		case "progress": // as a whole
-			pictureTable[i].Of = func(shown) []figure.Figure { panic("the whole kind") }
+			pictureTable[i].Of = func(pictureReport) []figure.Figure { panic("the whole kind") }
 		case "slices": // of one configuration
 			draw := pictureTable[i].Of
-			pictureTable[i].Of = func(r shown) []figure.Figure {
+			pictureTable[i].Of = func(r pictureReport) []figure.Figure {
 				out := draw(r)
 				return append(out[:1], figurePerConfiguration(r, varied, 1, func(part []Member, _ Naming) figure.Figure {
 					if part[0].Index == 1 {

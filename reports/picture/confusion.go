@@ -11,7 +11,7 @@ import (
 
 // confusions have the numbers of cases of every class that are decided for every class, where there
 // are more classes than a table has columns for. Cells without cases are empty.
-func confusions(r shown) []figure.Figure {
+func confusions(r pictureReport) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("confusion", mostFitted, func(m Member) (f figure.Figure) {
 		for _, e := range m.Configuration.Evaluations {
@@ -27,7 +27,7 @@ func confusions(r shown) []figure.Figure {
 }
 
 func confusionPanel(c reports.Configuration, e reports.Evaluation) figure.Panel {
-	cells := figure.Numbers{}
+	cells := figure.NumberGrid{}
 	wrong := 0
 	for class, row := range e.Confusion {
 		numbers := make([]float64, len(row))

@@ -20,7 +20,7 @@ func TestConfusion(t *testing.T) {
 	if p.Title != "kfold, 40 of 120 cases decided wrongly" || p.Y.Names[39] != "species 40" {
 		t.Errorf("%q, classes to %q", p.Title, p.Y.Names[39])
 	}
-	for class, row := range p.Layers[0].(figure.Numbers).Z {
+	for class, row := range p.Layers[0].(figure.NumberGrid).Z {
 		for decided, n := range row {
 			want := math.NaN()
 			switch decided {

@@ -22,7 +22,7 @@ func fewest(all int) int { return max(leastCases, all/20) }
 
 // mostCurves is the number of lines that share a panel: 4, unless the file says another number.
 // More lines are divided into rows, with the best one in each row.
-func (s shown) mostCurves() int {
+func (s pictureReport) mostCurves() int {
 	if print := s.Manifest.Print; print != nil && print.Lines > 0 {
 		return print.Lines
 	}
@@ -31,10 +31,10 @@ func (s shown) mostCurves() int {
 
 // curvePictures has a figure for every group. Each kind of curve that the experiment asks for is a
 // panel with the curves of all members.
-func curvePictures(r shown) (out []figure.Figure) {
+func curvePictures(r pictureReport) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
-		group, without := r.room(g, most, true)
+		group, without := r.fitting(g, most, true)
 		if f := curveFigure(r, group, NameMembers(short, group...)); len(f.Panels) > 0 {
 			f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
 			out = append(out, f)
@@ -44,7 +44,7 @@ func curvePictures(r shown) (out []figure.Figure) {
 }
 
 // curveFigure is the figure of a group, with a row of panels for every few of its members.
-func curveFigure(r shown, group []Member, n Naming) figure.Figure {
+func curveFigure(r pictureReport, group []Member, n Naming) figure.Figure {
 	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
 		Title: n.Heading + " · " + group[0].Name, Looks: r.looks(group, n.Members), Of: indices(group)}
 	rows, names := curveRows(r, group, n.Members)
@@ -89,7 +89,7 @@ func curveFigure(r shown, group []Member, n Naming) figure.Figure {
 
 // curveRows divides the members, with their names, into rows whose curves share panels: one row of
 // all, or several with the best one in each. The others follow best first.
-func curveRows(r shown, group []Member, names []string) (rows [][]Member, named [][]string) {
+func curveRows(r pictureReport, group []Member, names []string) (rows [][]Member, named [][]string) {
 	most := r.mostCurves()
 	if len(group) <= most {
 		return [][]Member{group}, [][]string{names}
@@ -98,7 +98,9 @@ func curveRows(r shown, group []Member, names []string) (rows [][]Member, named 
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(r.place[group[a].Index], r.place[group[b].Index]) })
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Compare(r.lookNumber[group[a].Index], r.lookNumber[group[b].Index])
+	})
 	for _, i := range order[1:] {
 		if last := len(rows) - 1; last < 0 || len(rows[last]) == most {
 			rows, named = append(rows, []Member{group[order[0]]}), append(named, []string{names[order[0]]})

@@ -14,7 +14,7 @@ import (
 // is known, the truth. Configurations on the same data share a figure if they are of two classes,
 // or of numbers over one input. Over one input they share its panels, over two inputs each has a
 // panel.
-func decisions(r shown) []figure.Figure {
+func decisions(r pictureReport) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
 		inputs, classes, size int // classes: 3 stands for three or more

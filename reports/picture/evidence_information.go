@@ -13,7 +13,7 @@ import (
 // for all points that were scored. It marks the best point by each. Where the two are close, the
 // objective chooses well (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
 // way, by their log evidence.
-func evidencePicture(r shown) []figure.Figure {
+func evidencePicture(r pictureReport) []figure.Figure {
 	scored := func(c reports.Configuration) bool {
 		_, information := scoredPoints(c)
 		return len(information) > 1
@@ -35,7 +35,7 @@ func evidencePicture(r shown) []figure.Figure {
 		return f
 	})
 	for i, group := range groupsOf(r) {
-		if r.only >= 0 {
+		if r.onlyOne >= 0 {
 			break // it compares all configurations, never one
 		}
 		n := NameMembers(r.ShortNames(), group...)

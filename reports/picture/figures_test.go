@@ -53,7 +53,7 @@ func TestGridPictures(t *testing.T) {
 			l := of[figure.Contours](p)[0]
 			x, y, z = l.X, l.Y, l.Z
 		} else {
-			l := of[figure.Numbers](p)[0]
+			l := of[figure.NumberGrid](p)[0]
 			x, y, z = l.X, l.Y, l.Z
 		}
 		if len(x) != 11 || len(y) != 3 || len(z) != 3 {

@@ -14,7 +14,7 @@ const mostFitted = 12
 
 // fitted draws a figure for every configuration with a fit on all of the training data, and names
 // it. A configuration has no figure if of gives no panels.
-func fitted(r shown, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
+func fitted(r pictureReport, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
 	out []figure.Figure) {
 	short := r.ShortNames()
 	return r.inTurn(name, mostFitted, func(m Member) (f figure.Figure) {

@@ -15,7 +15,7 @@ import (
 // the natural logarithms of the hyperparameters, and the errors as numbers. The levels are the same
 // for all configurations on the same data. Local optimisers of the same objective leave their paths
 // on its contours.
-func gridPictures(r shown) []figure.Figure {
+func gridPictures(r pictureReport) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
 		c := m.Configuration
@@ -53,7 +53,7 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 	objective := func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }
 	errors := errorsOf(c)
 	numbers := func(z [][]float64, _ [][]float64) figure.Layer {
-		return figure.Numbers{X: l.across.values, Y: l.up.values, Z: z, Digits: errors.digits}
+		return figure.NumberGrid{X: l.across.values, Y: l.up.values, Z: z, Digits: errors.digits}
 	}
 	for _, of := range []struct {
 		by, title string
@@ -126,7 +126,7 @@ func commonLevels(values [][]float64) []float64 {
 
 // alike are the configurations on the same data, a given one among them, with the same objective
 // over the same lattice: their contours have the same levels.
-func (l lattice) alike(r shown, c reports.Configuration) (out []reports.Configuration) {
+func (l lattice) alike(r pictureReport, c reports.Configuration) (out []reports.Configuration) {
 	for _, other := range r.Configurations {
 		if other.Record.DataHash != c.Record.DataHash || other.Objective != c.Objective {
 			continue

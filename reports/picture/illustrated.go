@@ -11,7 +11,7 @@ import (
 )
 
 // illustrated draws the illustrations of a kind, in one figure for every entry of the file.
-func illustrated(r shown, kind string, draw func([]record.Illustration) figure.Figure) (out []figure.Figure) {
+func illustrated(r pictureReport, kind string, draw func([]record.Illustration) figure.Figure) (out []figure.Figure) {
 	entries := map[int][]record.Illustration{}
 	last := 0
 	for _, i := range r.Illustrations {

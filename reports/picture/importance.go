@@ -23,7 +23,7 @@ const poorlyPredicted = 0.5
 // search, that are due to each hyperparameter alone and with its interactions (search.Sensitivity).
 // If they cannot be computed, the figure says why. Local optimisers have none, since their trials
 // end at optima.
-func importancePictures(r shown) []figure.Figure {
+func importancePictures(r pictureReport) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		ranges := 0
 		for _, h := range c.Record.Hyperparameters {

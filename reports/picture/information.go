@@ -8,10 +8,10 @@ import (
 
 // informationPictures has a figure for every group: the test information of the members that have
 // neither curves nor contours, with its 95 % interval.
-func informationPictures(r shown) (out []figure.Figure) {
+func informationPictures(r pictureReport) (out []figure.Figure) {
 	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
-		group, without := r.room(g, most, true)
+		group, without := r.fitting(g, most, true)
 		n := NameMembers(short, group...)
 		p := figure.Panel{X: figure.Axis{Label: "test information (bits per case; 0 is guessing)"}}
 		var rows figure.Intervals

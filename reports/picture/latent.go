@@ -13,7 +13,7 @@ import (
 // latentMeans are histograms of latent means by class, as in GPML Figures 3.7(c) and 3.8(c): for
 // the training cases, and for the held-out cases of the first evaluation. Classes that have a
 // process each have a row each: the latent means of the class at its own cases and at all others.
-func latentMeans(r shown) []figure.Figure {
+func latentMeans(r pictureReport) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
 			return f

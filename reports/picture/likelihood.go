@@ -10,7 +10,7 @@ import (
 
 // likelihoods show log p(y|f) and its first two derivatives over f, a panel for each likelihood, as
 // in GPML Figure 3.3.
-func likelihoods(r shown) []figure.Figure {
+func likelihoods(r pictureReport) []figure.Figure {
 	return illustrated(r, "likelihood", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Log likelihoods and their derivatives", Columns: min(3, len(all))}
 		common, titles := distinguished(all)

@@ -46,7 +46,7 @@ const mostFigures = 8
 
 // figurePerConfiguration draws the configurations for which of is true, size of them in each
 // figure.
-func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size int,
+func figurePerConfiguration(r pictureReport, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
 	return groupFigures(r, func(c reports.Configuration) string {
 		if of(c) {
@@ -59,7 +59,7 @@ func figurePerConfiguration(r shown, of func(reports.Configuration) bool, size i
 // groupFigures draws the configurations with the same key in the same figures, size of them in
 // each. Configurations without a key are not drawn. If a key has more than one figure, the first
 // one has the best configurations.
-func groupFigures(r shown, key func(reports.Configuration) string, size int,
+func groupFigures(r pictureReport, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
 	var keys []string
 	groups := map[string][]Member{}
@@ -144,7 +144,7 @@ func written(x float64, digits int) string {
 
 // groupsOf groups the evaluations that have the same name and the same data set, in order of
 // appearance.
-func groupsOf(r shown) (groups [][]Member) {
+func groupsOf(r pictureReport) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
 			g := slices.IndexFunc(groups,

@@ -19,7 +19,7 @@ import (
 // values or more were tried with everything else equal. Each data set and score has a panel, with a
 // line for each combination of the other settings. A configuration without the option is a level
 // line. An example are learning curves of online: {seen: […]}.
-func optionPictures(r shown) (out []figure.Figure) {
+func optionPictures(r pictureReport) (out []figure.Figure) {
 	for _, section := range []func(c *reports.Configuration) *record.Component{
 		func(c *reports.Configuration) *record.Component { return &c.Inference },
 		func(c *reports.Configuration) *record.Component { return &c.Likelihood },
@@ -56,7 +56,7 @@ func optionPictures(r shown) (out []figure.Figure) {
 }
 
 // optionPicture plots the scores against one option.
-func optionPicture(r shown, section func(c *reports.Configuration) *record.Component,
+func optionPicture(r pictureReport, section func(c *reports.Configuration) *record.Component,
 	path string) figure.Figure {
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
@@ -321,7 +321,7 @@ type optionSeries struct {
 }
 
 // seriesOf returns the series of every data set.
-func seriesOf(r shown, section func(c *reports.Configuration) *record.Component, path string) (
+func seriesOf(r pictureReport, section func(c *reports.Configuration) *record.Component, path string) (
 	sets [][]optionSeries) {
 	for i, c := range r.Configurations {
 		rest := c

@@ -23,7 +23,7 @@ const nowhere = -0.1
 // parallelPictures show the points of a search over three hyperparameters or more as lines across
 // one axis each, and the best ones in colour: a hyperparameter matters where the best ones agree,
 // and does not where they fan out.
-func parallelPictures(r shown) []figure.Figure {
+func parallelPictures(r pictureReport) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		return varied(c) && len(c.Grid) >= leastVisits && len(coordinates(c).names) > 2
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // pathsPicture shows the paths of local optimisers over two hyperparameters.
-func pathsPicture(r shown) []figure.Figure {
+func pathsPicture(r pictureReport) []figure.Figure {
 	flat := func(c reports.Configuration) bool {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
 	}
@@ -27,7 +27,7 @@ func pathsPicture(r shown) []figure.Figure {
 
 // pathsOver draws, over the coordinates x and y of a configuration's grid, the paths of the
 // configurations that differ from it only in how they are tuned.
-func pathsOver(r shown, c reports.Configuration, x, y string) (out []figure.Layer) {
+func pathsOver(r pictureReport, c reports.Configuration, x, y string) (out []figure.Layer) {
 	for _, o := range r.Configurations {
 		labels := thetaLabels(o)
 		across, up := slices.Index(labels, x), slices.Index(labels, y)

@@ -20,7 +20,7 @@ import (
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
-	Of   func(r shown) []figure.Figure
+	Of   func(r pictureReport) []figure.Figure
 }{
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
@@ -145,7 +145,7 @@ func All(r *reports.Report) (out []figure.Figure) {
 }
 
 // draw are the pictures of a kind, ready to be written; a box where they cannot be drawn.
-func (s shown) draw(kind string, of func(shown) []figure.Figure) (out []figure.Figure) {
+func (s pictureReport) draw(kind string, of func(pictureReport) []figure.Figure) (out []figure.Figure) {
 	seen := map[string]bool{}
 	s.kind = kind
 	var all []figure.Figure

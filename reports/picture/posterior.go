@@ -15,7 +15,7 @@ import (
 // posteriors show the posterior of one latent value with the prior, the likelihood and the
 // Gaussians of the inference methods, as in GPML Figure 3.4. For two latent values they show level
 // lines of the posterior, and over them the steps of each method.
-func posteriors(r shown) []figure.Figure {
+func posteriors(r pictureReport) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
 		common, titles := distinguished(all)

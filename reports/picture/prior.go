@@ -18,7 +18,7 @@ const mostMarked = 30
 const toldApart = 7
 
 // priors are draws from priors, a figure for every illustration of the file.
-func priors(r shown) []figure.Figure {
+func priors(r pictureReport) []figure.Figure {
 	return illustrated(r, "prior", func(all []record.Illustration) figure.Figure { return Samples(all...) })
 }
 

@@ -19,7 +19,7 @@ type ranked struct {
 
 // draw shows, for every data set and evaluation with two classes, the curves of the configurations
 // and the curve of guessing.
-func (c ranked) draw(r shown) (out []figure.Figure) {
+func (c ranked) draw(r pictureReport) (out []figure.Figure) {
 	short := r.ShortNames()
 	for i, g := range groupsOf(r) {
 		if len(g[0].Configuration.Classes) != 2 {
@@ -29,7 +29,7 @@ func (c ranked) draw(r shown) (out []figure.Figure) {
 		if len(g) == 0 {
 			continue
 		}
-		group, without := r.room(g, mostTold, true)
+		group, without := r.fitting(g, mostTold, true)
 		n := NameMembers(short, group...)
 		class := group[0].Configuration.Classes
 		panel := figure.Panel{Square: true, X: figure.Axis{Label: c.x(class), Hi: 1},

@@ -13,7 +13,7 @@ import (
 // relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter:
 // for every iteration the relevance of each input, 1/length scale, and the tuning objective. The
 // most relevant inputs at the end have names, and an input has the same colour in all figures.
-func relevancePicture(r shown) []figure.Figure {
+func relevancePicture(r pictureReport) []figure.Figure {
 	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
 	inputs := map[string][]string{} // inputs with names, by data set
 	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {

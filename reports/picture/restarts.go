@@ -14,7 +14,7 @@ import (
 // restartsPicture shows, for every configuration, the value that each restart of a local optimiser
 // reached, the best first, and its number of evaluations. There is no figure if all restarts
 // reached the same value.
-func restartsPicture(r shown) []figure.Figure {
+func restartsPicture(r pictureReport) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
 	return figurePerConfiguration(r, several, 4, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}

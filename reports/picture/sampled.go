@@ -12,7 +12,7 @@ import (
 // GPML Figure 3.12. They show the differences of the tuning objective, with the 95 % intervals of
 // the sampled one, and of the test information. The differences are along the hyperparameter with
 // more values, with a line for each value of the other. Methods have panels side by side.
-func sampledPictures(r shown) []figure.Figure {
+func sampledPictures(r pictureReport) []figure.Figure {
 	short := r.ShortNames()
 	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
 		grid := reference.Configuration.Grid
@@ -43,7 +43,7 @@ func sampledPictures(r shown) []figure.Figure {
 
 // gridRivals returns the configurations with a grid that differ from the reference in the inference
 // only.
-func gridRivals(r shown, reference int) (out []Member) {
+func gridRivals(r pictureReport, reference int) (out []Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
 		same := c

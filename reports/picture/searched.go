@@ -77,7 +77,7 @@ func bestFirst(c reports.Configuration, a, b float64) int {
 
 // progressPictures show how the best value of a search changed with its points, and the values
 // themselves.
-func progressPictures(r shown) []figure.Figure {
+func progressPictures(r pictureReport) []figure.Figure {
 	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
 		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Columns: 3,
 			Notes: remarks(n.Note, onlyWhole(part))}
@@ -121,7 +121,7 @@ const mostSlices = 12
 
 // slicePictures show the objective against every hyperparameter that a search varied, at the points
 // where the hyperparameter matters. The axis is logarithmic if all values are above 0.
-func slicePictures(r shown) []figure.Figure {
+func slicePictures(r pictureReport) []figure.Figure {
 	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		f := figure.Figure{Name: "slices", Title: fmt.Sprintf("%s %s · slices", n.Members[0], n.Heading),

@@ -11,27 +11,27 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// shown is a report as pictures see it. Where not all configurations have room, the first ones of
-// the order are drawn.
-type shown struct {
+// pictureReport is a report as pictures see it. Where not all configurations have room, the first
+// ones of the order are drawn.
+type pictureReport struct {
 	*reports.Report
-	order []int  // the best configuration of every data set, then the next of each, and so on
-	place []int  // place of every configuration in the order of all, which is the number of its look
-	kind  string // a name of pictureTable, while its pictures are drawn
+	order      []int  // the best configuration of every data set, then the next of each, and so on
+	lookNumber []int  // lookNumber of every configuration in the order of all, which is the number of its look
+	kind       string // a name of pictureTable, while its pictures are drawn
 	// index of the configuration to draw, with the best one if several share a figure; -1: all that
 	// there is room for
-	only int
+	onlyOne int
 }
 
-func newShown(r *reports.Report, only int) shown {
-	s := shown{Report: r, place: make([]int, len(r.Configurations)), only: only}
+func newShown(r *reports.Report, only int) pictureReport {
+	s := pictureReport{Report: r, lookNumber: make([]int, len(r.Configurations)), onlyOne: only}
 	var rank []int
 	for i := range r.Configurations {
 		s.order, rank = append(s.order, i), append(rank, r.AnswerOf(i).Place(i))
 	}
 	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
 	for k, i := range s.order {
-		s.place[i] = k
+		s.lookNumber[i] = k
 	}
 	if only >= 0 {
 		s.order = []int{only}
@@ -41,7 +41,7 @@ func newShown(r *reports.Report, only int) shown {
 
 // attempt calls draw for a figure of the configurations. If it panics, the figure is a box that
 // says why, so that all others are drawn.
-func (s shown) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
+func (s pictureReport) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
 	if thrown := panicked.Try(func() { f = draw() }); thrown != nil {
 		f = figure.Figure{Name: s.kind, Title: reports.Spaced(s.kind), Failure: thrown.Error()}
 		for _, i := range of {
@@ -51,21 +51,23 @@ func (s shown) attempt(of []int, draw func() figure.Figure) (f figure.Figure) {
 	return f
 }
 
-// room returns the members that have room: all in the order of the file, or else the first most of
-// the order. left is the number of the other members. If only is a configuration, room returns it.
-// With beside, the best comes first.
-func (s shown) room(group []Member, most int, beside bool) (drawn []Member, left int) {
-	if s.only < 0 && len(group) <= most {
+// fitting returns the members that have room: all in the order of the file, or else the first most
+// of the order. left is the number of the other members. If only is a configuration, room returns
+// it. If withBest is set, the best comes first.
+func (s pictureReport) fitting(group []Member, most int, withBest bool) (drawn []Member, left int) {
+	if s.onlyOne < 0 && len(group) <= most {
 		return group, 0
 	}
 	drawn = slices.Clone(group)
-	slices.SortStableFunc(drawn, func(a, b Member) int { return cmp.Compare(s.place[a.Index], s.place[b.Index]) })
-	if s.only < 0 {
+	slices.SortStableFunc(drawn, func(a, b Member) int {
+		return cmp.Compare(s.lookNumber[a.Index], s.lookNumber[b.Index])
+	})
+	if s.onlyOne < 0 {
 		return drawn[:most], len(group) - most
 	}
 	best := drawn[0].Index
 	return slices.DeleteFunc(drawn, func(m Member) bool {
-		return m.Index != s.only && !(beside && m.Index == best)
+		return m.Index != s.onlyOne && !(withBest && m.Index == best)
 	}), 0
 }
 
@@ -80,10 +82,10 @@ func leftOut(n int, name string) string {
 }
 
 // looks give every member the same look in all figures of the report, under these names.
-func (s shown) looks(group []Member, names []string) map[string]int {
+func (s pictureReport) looks(group []Member, names []string) map[string]int {
 	out := map[string]int{}
 	for k, m := range group {
-		out[names[k]] = s.place[m.Index]
+		out[names[k]] = s.lookNumber[m.Index]
 	}
 	return out
 }
@@ -98,7 +100,7 @@ func indices(group []Member) (out []int) {
 
 // inTurn calls draw for the first most configurations of the order for which it draws something,
 // and names the figures by their numbers.
-func (s shown) inTurn(name string, most int, draw func(Member) figure.Figure) (out []figure.Figure) {
+func (s pictureReport) inTurn(name string, most int, draw func(Member) figure.Figure) (out []figure.Figure) {
 	without := 0
 	for _, i := range s.order {
 		member := Member{Index: i, Configuration: s.Configurations[i]}

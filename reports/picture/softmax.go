@@ -10,7 +10,7 @@ import (
 
 // softmaxes show class probabilities over the first latent value, the same averaged over Gaussian
 // latent values, and the eigenvalues of W.
-func softmaxes(r shown) []figure.Figure {
+func softmaxes(r pictureReport) []figure.Figure {
 	return illustrated(r, "softmax", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Softmax of latent values of which all but the first have the mean 0", Columns: 3}
 		var titles []string
@@ -37,7 +37,7 @@ func softmaxes(r shown) []figure.Figure {
 
 // cavities show the marginal of the first latent value, and its cavity, over the precision of its
 // own site.
-func cavities(r shown) []figure.Figure {
+func cavities(r pictureReport) []figure.Figure {
 	return illustrated(r, "cavity", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "What marginal and cavity owe to their own site", Columns: 2}
 		var titles []string

@@ -11,7 +11,7 @@ import (
 )
 
 // surfaces are level lines of draws from priors over two inputs, a panel for every draw.
-func surfaces(r shown) []figure.Figure {
+func surfaces(r pictureReport) []figure.Figure {
 	return illustrated(r, "surface", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Surfaces drawn from the prior"}
 		common, titles := distinguished(all)

@@ -15,7 +15,7 @@ const Time = "time"
 
 // timePictures show how long the jobs of every configuration took, the longest first, if the report
 // has times.
-func timePictures(r shown) []figure.Figure {
+func timePictures(r pictureReport) []figure.Figure {
 	if r.Times == nil || r.Times.Seconds == 0 {
 		return nil
 	}

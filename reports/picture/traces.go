@@ -10,7 +10,7 @@ import (
 // tracesPicture shows the objective over the iterations of the chosen restart, for all
 // configurations on the same data that a local optimiser tuned to the same objective. If the errors
 // in held-out cases are traced, another panel shows them.
-func tracesPicture(r shown) []figure.Figure {
+func tracesPicture(r pictureReport) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
 		if len(chosenPath(c)) < 2 {
 			return ""

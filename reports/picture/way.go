@@ -11,7 +11,7 @@ import (
 
 // wayPictures show the values on the way of the trials of a program, by its own steps: a line for
 // each trial, the best one by itself, and trials that were stopped early.
-func wayPictures(r shown) []figure.Figure {
+func wayPictures(r pictureReport) []figure.Figure {
 	reported := func(c reports.Configuration) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Studies[0].Trials, func(t *record.Trial) bool {
 			return len(t.Interim) > 1

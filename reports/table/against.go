@@ -20,8 +20,8 @@ func Against(r *reports.Report) (out []Table) {
 // against has a row for every rival: the difference to the best, in the units of the score, with
 // negative values for worse ones.
 func against(a reports.Answer) Table {
-	by := selecting(a).By
-	s := shown(by)
+	by := withSelectionScore(a).By
+	s := unitOf(by)
 	of := ""
 	if a.Evaluation != "" {
 		of = ", " + a.Evaluation
@@ -34,7 +34,7 @@ func against(a reports.Answer) Table {
 		s.unit, of, sign)}
 	t.Columns = []Column{{Name: "dataset", data: true}, {Name: "best", data: true}, {Name: "by", data: true},
 		numbers("#"), numbers("difference"), numbers("95 % bounds"), numbers("p"),
-		{Name: "verdict", Keep: true, Stays: true}}
+		{Name: "verdict", KeepInText: true, KeepOnPage: true}}
 	var all []reports.Number
 	for _, v := range a.Rivals {
 		all = append(all, v.Difference, v.Low, v.High)

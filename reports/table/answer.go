@@ -75,7 +75,7 @@ func soFar(r *reports.Report, s reports.SoFar) []Fact {
 			others = append(others, fmt.Sprintf("%d more", len(s.Rivals)-most))
 			break
 		}
-		text := fmt.Sprintf("#%d %s", b.Configuration, reports.Readable(shown(s.By).factor*float64(b.Difference)))
+		text := fmt.Sprintf("#%d %s", b.Configuration, reports.Readable(unitOf(s.By).factor*float64(b.Difference)))
 		if s.Planned > 1 {
 			text += fmt.Sprintf(" (%s)", Counted(b.Folds, "fold", "folds"))
 		}
@@ -84,7 +84,7 @@ func soFar(r *reports.Report, s reports.SoFar) []Fact {
 	text := "no verdict, because the run is unfinished"
 	if len(others) > 0 {
 		on := map[bool]string{true: ", on the folds that both have"}[s.Planned > 1]
-		text += fmt.Sprintf("; %s from #%d%s: %s", shown(s.By).unit, s.Configuration, on, strings.Join(others, ", "))
+		text += fmt.Sprintf("; %s from #%d%s: %s", unitOf(s.By).unit, s.Configuration, on, strings.Join(others, ", "))
 	}
 	if n := len(s.NotYet); n > 0 {
 		text += fmt.Sprintf("; %s of %d not yet", Counted(n, "configuration", "configurations"), n+len(s.Rivals)+1)
@@ -168,7 +168,7 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 func gainText(a reports.Answer) string {
 	score := ""
 	if a.Cases > 0 {
-		s := shown(a.By)
+		s := unitOf(a.By)
 		score = quantity(s.rounded(a.Score, (a.High-a.Low)/2), s.unit)
 	}
 	s := a.Skill
@@ -178,16 +178,16 @@ func gainText(a reports.Answer) string {
 	case !(s.AtLeast > 0):
 		return score + "; its predictions are better than chance, but guessing may score as well"
 	case s.By == a.By:
-		return fmt.Sprintf("%s, at least %s better than guessing", score, shown(s.By).bound(s.AtLeast))
+		return fmt.Sprintf("%s, at least %s better than guessing", score, unitOf(s.By).bound(s.AtLeast))
 	}
-	return fmt.Sprintf("%s, and at least %s better than guessing", score, quantity(shown(s.By).bound(s.AtLeast),
-		shown(s.By).unit))
+	return fmt.Sprintf("%s, and at least %s better than guessing", score, quantity(unitOf(s.By).bound(s.AtLeast),
+		unitOf(s.By).unit))
 }
 
 // choiceText is the number of configurations that may be the best, and the most that using the best
 // can cost.
 func choiceText(a reports.Answer) string {
-	by, n := selecting(a).By, len(a.Set)
+	by, n := withSelectionScore(a).By, len(a.Set)
 	switch {
 	case a.Competed < 2:
 		return ""
@@ -201,7 +201,7 @@ func choiceText(a reports.Answer) string {
 		text = fmt.Sprintf("Any of the %d may be the best", n)
 	}
 	if !a.AtMost.None() {
-		s := shown(by)
+		s := unitOf(by)
 		text += fmt.Sprintf("; using #%d costs at most %s against any of them", a.Configuration,
 			quantity(s.bound(a.AtMost), s.unit))
 	}
@@ -320,7 +320,7 @@ func modelName(r *reports.Report, i int) string {
 
 // scoreText is the score of an answer with its unit and name, followed by a remark.
 func scoreText(a reports.Answer, beside string) string {
-	s, of := shown(a.By), a.Evaluation
+	s, of := unitOf(a.By), a.Evaluation
 	if a.Nested != nil {
 		of = strings.TrimSpace("nested " + of)
 	}
@@ -365,7 +365,7 @@ func longScore(a reports.Answer) string {
 // score on the inner folds, before and after the correction. The bootstrap may come out a little
 // above the score.
 func correctedText(a reports.Answer) string {
-	of := selecting(a)
+	of := withSelectionScore(a)
 	if n := a.Nested; n != nil {
 		return fmt.Sprintf("corrected for the choice of #%d on the inner folds: %s (%s) instead of %s", a.Configuration,
 			difference(of, float64(a.Corrected)), n.By, difference(of, float64(n.Score)))
@@ -373,13 +373,13 @@ func correctedText(a reports.Answer) string {
 	if s, err := cv.ScoreNamed(a.By); err == nil && (a.Corrected > a.Score) == s.Greater {
 		return fmt.Sprintf("the choice of %d needs no correction", a.Competed)
 	}
-	s := shown(a.By)
+	s := unitOf(a.By)
 	return fmt.Sprintf("corrected for the choice of %d: %s", a.Competed,
 		quantity(s.rounded(a.Corrected, (a.High-a.Low)/2), s.unit))
 }
 
-// selecting is an answer with the score by which the best was selected.
-func selecting(a reports.Answer) reports.Answer {
+// withSelectionScore is an answer with the score by which the best was selected.
+func withSelectionScore(a reports.Answer) reports.Answer {
 	if a.Nested != nil {
 		a.By = a.Nested.By
 	}
@@ -388,12 +388,12 @@ func selecting(a reports.Answer) reports.Answer {
 
 // marginText is the margin of the best over the next.
 func marginText(a reports.Answer) string {
-	of, next := selecting(a), a.Rivals[0]
+	of, next := withSelectionScore(a), a.Rivals[0]
 	inner := ""
 	if a.Nested != nil && of.By != "log_evidence" {
 		inner = " on the inner folds"
 	}
-	s := shown(of.By)
+	s := unitOf(of.By)
 	text := fmt.Sprintf("%s better than #%d, the next best%s",
 		quantity(s.rounded(a.Margin, (next.High-next.Low)/2), s.unit), *a.Next, inner)
 	switch {
@@ -425,7 +425,7 @@ func negligible(by string) float64 {
 // setText names the configurations that may be the best.
 func setText(a reports.Answer) string {
 	may := "may be the best, at 95 %"
-	if selecting(a).By == "log_evidence" {
+	if withSelectionScore(a).By == "log_evidence" {
 		may = "within 1 nat of the best"
 	}
 	const most = 6
@@ -443,7 +443,7 @@ func setText(a reports.Answer) string {
 			strings.Replace(may, "may be the best", "in the set that may be the best", 1))
 	}
 	if !a.AtMost.None() {
-		s := shown(selecting(a).By)
+		s := unitOf(withSelectionScore(a).By)
 		text += fmt.Sprintf("; #%d is at most %s worse than the best of them", a.Configuration,
 			quantity(s.bound(a.AtMost), s.unit))
 	}
@@ -499,7 +499,7 @@ func skillText(r *reports.Report, a reports.Answer) string {
 		return score
 	}
 	if !s.AtLeast.None() {
-		score += fmt.Sprintf(" (lower 95 %% bound %s)", shown(s.By).bound(s.AtLeast))
+		score += fmt.Sprintf(" (lower 95 %% bound %s)", unitOf(s.By).bound(s.AtLeast))
 	}
 	paid := ""
 	if a.Competed > 1 && a.Nested == nil {
@@ -514,7 +514,7 @@ func skillText(r *reports.Report, a reports.Answer) string {
 
 // skillDifference is the size of the difference of an answer from the base rate, with its unit.
 func skillDifference(a reports.Answer) string {
-	s, d := shown(a.Skill.By), a.Skill.Difference
+	s, d := unitOf(a.Skill.By), a.Skill.Difference
 	err := d - a.Skill.AtLeast
 	if a.By == a.Skill.By && !a.Low.None() {
 		err = (a.High - a.Low) / 2 // the same digits as the score
@@ -589,8 +589,8 @@ func (s scored) bound(value reports.Number) string {
 	return reports.Decimals(v, max(0, 1-int(math.Floor(math.Log10(math.Abs(v))))))
 }
 
-// shown is the format of a score or of the log evidence.
-func shown(by string) scored {
+// unitOf is the format of a score or of the log evidence.
+func unitOf(by string) scored {
 	s, err := cv.ScoreNamed(by)
 	switch {
 	case err != nil:
@@ -603,7 +603,7 @@ func shown(by string) scored {
 
 // difference is a score or a difference of scores with its unit.
 func difference(a reports.Answer, v float64) string {
-	s := shown(a.By)
+	s := unitOf(a.By)
 	return quantity(reports.Readable(s.factor*v), s.unit)
 }
 

@@ -60,9 +60,9 @@ type Mark string
 
 // The marks: the best, a row in the set that may be the best, and a row that did not compete.
 const (
-	Winner Mark = "best"
-	AsGood Mark = "asgood"
-	Apart  Mark = "apart"
+	Winner       Mark = "best"
+	InSet        Mark = "asgood"
+	NotCompeting Mark = "apart"
 )
 
 // MarkOf is the mark of a row; "": none.

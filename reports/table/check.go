@@ -41,10 +41,10 @@ func checkText(out io.Writer, c *reports.Check) error {
 func checkTable(c *reports.Check) Table {
 	t := Table{Columns: []Column{
 		numbers("#"), words("dataset"), words("preprocess"), words("kernel"), words("mean"), words("theta"),
-		words("likelihood"), {Name: "inference", Keep: true},
+		words("likelihood"), {Name: "inference", KeepInText: true},
 		numbers("log evidence"), numbers("±"), numbers("converged"), numbers("gradient error"),
 		numbers("above sampled"),
-		numbers("in s.e."), {Name: "check", Keep: true},
+		numbers("in s.e."), {Name: "check", KeepInText: true},
 	}}
 	cell := func(format string, x reports.Number) string {
 		if math.IsNaN(float64(x)) {

@@ -59,7 +59,7 @@ func hyperparameters(c reports.Configuration) []Table {
 func standardErrors(c reports.Configuration) []Table {
 	t := Table{Columns: Columns("hyperparameter", "standard error")}
 	for i, e := range c.StandardErrors {
-		t.Columns = append(t.Columns, Column{Name: "correlation with " + e.Name, Keep: true,
+		t.Columns = append(t.Columns, Column{Name: "correlation with " + e.Name, KeepInText: true,
 			Doc: "correlation of the two estimates"})
 		row := Row(e.Name, e.Value)
 		for _, x := range c.Correlations[i] {
@@ -181,7 +181,8 @@ func decisions(c reports.Configuration) (out []Table) {
 			Columns: Columns("class")}
 		names, rows := decisionsOf(c, e)
 		for _, name := range names {
-			t.Columns = append(t.Columns, Column{Name: name, Keep: true, Doc: "cases that are decided for this class"})
+			t.Columns = append(t.Columns, Column{Name: name, KeepInText: true,
+				Doc: "cases that are decided for this class"})
 		}
 		for i, row := range rows {
 			cells := Row(className(c.Classes[i]))

@@ -41,8 +41,8 @@ func nestedContest(n reports.Nested) []Table {
 	}
 	t := Table{Title: "outer folds"}
 	t.Columns = slices.Concat(Columns("repeat", "fold", "train", "test", "status", "winner", inner, "next", inner),
-		outerColumns(), []Column{{Name: "log evidence", Keep: true, spare: 2},
-			{Name: "hyperparameters", Keep: true, spare: 3}})
+		outerColumns(), []Column{{Name: "log evidence", KeepInText: true, dropRank: 2},
+			{Name: "hyperparameters", KeepInText: true, dropRank: 3}})
 	greater := true
 	if score, err := cv.ScoreNamed(n.Score); err == nil {
 		greater = score.Greater

@@ -119,10 +119,10 @@ func TestDecisionsOfManyClasses(t *testing.T) {
 	}
 }
 
-// Columns with a value of spare are left out, the largest value first, until the rows fit.
+// Columns with a dropRank are left out, the largest value first, until the rows fit.
 func TestColumnsThatDoNotFit(t *testing.T) {
 	table := func() *Table {
-		return &Table{Columns: []Column{{Name: "aaaa"}, {Name: "bbbb", spare: 1}, {Name: "cccc", spare: 3}, {Name: "dddd", spare: 2}}, Rows: [][]Cell{{{}, {}, {}, {}}}}
+		return &Table{Columns: []Column{{Name: "aaaa"}, {Name: "bbbb", dropRank: 1}, {Name: "cccc", dropRank: 3}, {Name: "dddd", dropRank: 2}}, Rows: [][]Cell{{{}, {}, {}, {}}}}
 	}
 	for most, want := range map[int]string{100: "", 22: "", 21: "cccc", 16: "cccc", 15: "cccc dddd", 10: "cccc dddd", 9: "bbbb cccc dddd", 1: "bbbb cccc dddd"} {
 		left := table().Fit(most)

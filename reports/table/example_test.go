@@ -14,7 +14,7 @@ import (
 func Example() {
 	r := reporttest.Two()
 	summary := table.Summary(r)
-	summary.Lift()
+	summary.MoveConstantsToCaption()
 	fmt.Println(summary.ColumnNames()[:3])
 	for _, row := range summary.Rows {
 		fmt.Println(table.Texts(row)[:3])

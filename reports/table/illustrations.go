@@ -14,9 +14,9 @@ import (
 func illustrations(r *reports.Report) Table {
 	t := Table{Columns: []Column{numbers("#"), words("illustration"), words("kernel"), words("prior mean"),
 		words("likelihood"), words("hyperparameters"),
-		numbers("points"), numbers("jitter"), {Name: "inference", Keep: true}, numbers("mean"),
-		numbers("standard deviation"), numbers("correlation").spared(1),
-		numbers("log evidence"), numbers("iterations").spared(2), {Name: "status", Keep: true}}}
+		numbers("points"), numbers("jitter"), {Name: "inference", KeepInText: true}, numbers("mean"),
+		numbers("standard deviation"), numbers("correlation").droppedAt(1),
+		numbers("log evidence"), numbers("iterations").droppedAt(2), {Name: "status", KeepInText: true}}}
 	short := reports.IllustratedNames(r.Illustrations)
 	for k, i := range r.Illustrations {
 		var values []string

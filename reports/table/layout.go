@@ -26,7 +26,7 @@ func (t Table) print(w io.Writer, on Screen, first bool) {
 	if len(t.Rows) == 0 && !first {
 		return
 	}
-	t.Lift()
+	t.MoveConstantsToCaption()
 	heading, gap := cmp.Or(t.Title, t.Name), ""
 	switch {
 	case len(t.Caption) > 0:
@@ -76,8 +76,8 @@ func (t Table) writeOn(w io.Writer, on Screen) {
 	}
 }
 
-// Fit leaves out columns with a spare until no row has more than this many characters, and returns
-// their names. The columns with the smallest spare are kept first.
+// Fit leaves out columns with a dropRank until no row has more than this many characters, and
+// returns their names. The columns with the smallest dropRank are kept first.
 func (t *Table) Fit(most int) (left []string) {
 	t.Columns, t.Rows = slices.Clone(t.Columns), slices.Clone(t.Rows)
 	for i := range t.Rows {
@@ -86,11 +86,13 @@ func (t *Table) Fit(most int) (left []string) {
 	all, widths := t.size()
 	var spared []int
 	for c, column := range t.Columns {
-		if column.spare > 0 {
+		if column.dropRank > 0 {
 			spared, all = append(spared, c), all-widths[c]-2
 		}
 	}
-	slices.SortStableFunc(spared, func(a, b int) int { return cmp.Compare(t.Columns[a].spare, t.Columns[b].spare) })
+	slices.SortStableFunc(spared, func(a, b int) int {
+		return cmp.Compare(t.Columns[a].dropRank, t.Columns[b].dropRank)
+	})
 	var out []int
 	for _, c := range spared {
 		if all+widths[c]+2 <= most {

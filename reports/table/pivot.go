@@ -34,7 +34,7 @@ func Pivot(r *reports.Report, times *reports.Timings) (t Table, ok bool) {
 		return t, false
 	}
 	for _, name := range pivotParts {
-		t.Columns = append(t.Columns, parted(name))
+		t.Columns = append(t.Columns, optionalWords(name))
 	}
 	for _, name := range p.names {
 		t.Columns = append(t.Columns, numbers(name))

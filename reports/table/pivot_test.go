@@ -14,7 +14,7 @@ import (
 
 // lines returns a pivot table as text, its caption first.
 func lines(t Table) (out []string) {
-	t.Lift()
+	t.MoveConstantsToCaption()
 	out = append(out, strings.Join(t.Caption, ", "))
 	var names []string
 	for _, c := range t.Columns {

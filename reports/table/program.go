@@ -37,7 +37,7 @@ func pareto(c reports.Configuration) []Table {
 	for _, name := range c.Program.Objectives {
 		t.Columns = append(t.Columns, numbers(name).explained(false, "an objective"))
 	}
-	t.Columns = append(t.Columns, Column{Name: "hyperparameters", Keep: true})
+	t.Columns = append(t.Columns, Column{Name: "hyperparameters", KeepInText: true})
 	for _, i := range points {
 		row := Row(i)
 		for _, name := range c.Program.Objectives {
@@ -87,16 +87,16 @@ func (t *Table) addHyperparameters(r *reports.Report) (at func(reports.Values) [
 
 // searches is the summary of the searches of a program: a row for every way of searching.
 func searches(r *reports.Report) Table {
-	t := Table{Columns: []Column{numbers("#"), {Name: "status", Keep: true}, {Name: "tune", Keep: true},
+	t := Table{Columns: []Column{numbers("#"), {Name: "status", KeepInText: true}, {Name: "tune", KeepInText: true},
 		numbers("best " + r.Configurations[0].Maximised()), numbers("evaluated"), numbers("failed"),
-		{Name: "hyperparameters", Keep: true}}}
+		{Name: "hyperparameters", KeepInText: true}}}
 	t.Columns[3] = t.Columns[3].explained(!r.Configurations[0].Minimises(), "the best value that was found")
 	best := bestSearch(r)
 	for i, c := range r.Configurations {
 		status := Cell{Text: string(c.Status)}
 		switch {
 		case c.Status != reports.Done:
-			status.Mark = Apart
+			status.Mark = NotCompeting
 		case i == best:
 			status = Cell{Text: reports.Winner, Mark: Winner}
 		default:

@@ -55,9 +55,9 @@ func (s Screen) marked(mark Mark, line string) string {
 	switch mark {
 	case Winner:
 		return s.styled("1;32", line)
-	case AsGood:
+	case InSet:
 		return s.styled("32", line)
-	case Apart:
+	case NotCompeting:
 		return s.styled("2", line)
 	}
 	return line

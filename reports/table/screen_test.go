@@ -53,7 +53,7 @@ func TestNarrow(t *testing.T) {
 	if got := (Screen{Width: 9}).wrap("one two three four", "  "); got != "one two\n  three\n  four" {
 		t.Errorf("%q", got)
 	}
-	table := Table{Columns: []Column{numbers("#"), words("kernel"), numbers("bits"), numbers("brier").spared(2), numbers("auc").spared(3)},
+	table := Table{Columns: []Column{numbers("#"), words("kernel"), numbers("bits"), numbers("brier").droppedAt(2), numbers("auc").droppedAt(3)},
 		Rows: [][]Cell{Row(0, "a long name of a kernel", 0, 1, 2)}}
 	wide, narrow := table, table
 	if left := wide.fit(39); len(left) != 1 || left[0] != "auc" {

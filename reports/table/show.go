@@ -28,13 +28,13 @@ func writeIllustration(w io.Writer, experiment string, place int, i record.Illus
 	t.Flush() // errors surface in w
 	if i.Exact != nil {
 		moments := illustrations(&reports.Report{Illustrations: []record.Illustration{i}})
-		moments.Lift()
+		moments.MoveConstantsToCaption()
 		moments.Title, moments.Caption = "moments", nil
 		moments.print(w, Screen{}, false)
 	}
 	numbers := Table{Title: "numbers", Rows: make([][]Cell, len(i.Columns[0].Values))}
 	for _, column := range i.Columns {
-		numbers.Columns = append(numbers.Columns, Column{Name: column.Name, Right: true, Keep: true})
+		numbers.Columns = append(numbers.Columns, Column{Name: column.Name, Right: true, KeepInText: true})
 		for k, v := range column.Values {
 			numbers.Rows[k] = append(numbers.Rows[k], written(reports.Shortest(v), v))
 		}

@@ -37,11 +37,11 @@ func Summary(r *reports.Report) Table {
 		return searches(r)
 	}
 	t := Table{Columns: []Column{
-		numbers("#"), {Name: "status", Keep: true}, words("dataset"), words("preprocess"), parted("kernel"),
-		parted("mean"), parted("likelihood"), words("inference"), words("tuned with"), parted("tune"),
-		words("evaluation"),
-		numbers("log evidence").spared(5).explained(true, "of all of the training data, nats"),
-		numbers("loo").spared(30).explained(true, "mean leave-one-out log probability of the training cases, nats"),
+		numbers("#"), {Name: "status", KeepInText: true}, words("dataset"), words("preprocess"),
+		optionalWords("kernel"), optionalWords("mean"), optionalWords("likelihood"), words("inference"),
+		words("tuned with"), optionalWords("tune"), words("evaluation"),
+		numbers("log evidence").droppedAt(5).explained(true, "of all of the training data, nats"),
+		numbers("loo").droppedAt(30).explained(true, "mean leave-one-out log probability of the training cases, nats"),
 		numbers("inducing inputs"), numbers("unexplained").explained(false, "share of the prior variance that the "+
 			"inducing inputs leave"),
 	}}
@@ -54,13 +54,13 @@ func Summary(r *reports.Report) Table {
 		if slices.Contains(decides, s.Name) {
 			spare = 0
 		}
-		t.Columns = append(t.Columns, numbers(s.Column.Heading).spared(spare).explained(s.Greater,
+		t.Columns = append(t.Columns, numbers(s.Column.Heading).droppedAt(spare).explained(s.Greater,
 			s.Doc+" ("+s.Unit+")"))
 		if s.Column.Interval {
-			t.Columns = append(t.Columns, numbers("95 % interval").spared(29))
+			t.Columns = append(t.Columns, numbers("95 % interval").droppedAt(29))
 		}
 		if s.Name == decisionScore {
-			t.Columns = append(t.Columns, numbers("cost").spared(6), numbers("rejected").spared(7))
+			t.Columns = append(t.Columns, numbers("cost").droppedAt(6), numbers("rejected").droppedAt(7))
 		}
 	}
 	choice, chooses := choosing(r)
@@ -92,7 +92,7 @@ func Summary(r *reports.Report) Table {
 	for _, a := range r.Decided() {
 		if len(a.Set) > 1 {
 			meaning := "may be the best, at 95 %"
-			if selecting(a).By == "log_evidence" {
+			if withSelectionScore(a).By == "log_evidence" {
 				meaning = "within 1 nat of the best"
 			}
 			t.Legend = append(t.Legend, reports.InSet+": "+meaning)
@@ -126,9 +126,9 @@ func standing(a *reports.Answer, i int, c reports.Configuration, e reports.Evalu
 	}
 	switch {
 	case len(of) > 0 && of[0] != reports.BelowBase:
-		out.Mark = map[string]Mark{reports.Winner: Winner, reports.InSet: AsGood}[of[0]]
+		out.Mark = map[string]Mark{reports.Winner: Winner, reports.InSet: InSet}[of[0]]
 	case lacks != "" && len(of) == 0:
-		out.Mark = Apart
+		out.Mark = NotCompeting
 	}
 	if lacks != "" {
 		of = append(of, lacks)

@@ -34,28 +34,28 @@ type Table struct {
 
 // Column is a column of a Table.
 type Column struct {
-	Name  string
-	Right bool   // numbers, aligned to the right
-	Keep  bool   // never lifted into the caption of a text
-	Stays bool   // never lifted on a page
-	Ranks bool   // if not all rows fit, the rows with the best numbers here are shown
-	Doc   string // documentation for readers
+	Name       string
+	Right      bool   // numbers, aligned to the right
+	KeepInText bool   // never lifted into the caption of a text
+	KeepOnPage bool   // never lifted on a page
+	Ranks      bool   // if not all rows fit, the rows with the best numbers here are shown
+	Doc        string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither
-	Greater int
-	gaps    bool // an empty cell does not count as a different value
-	data    bool // written for programs only
-	spare   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
+	Greater    int
+	mayBeEmpty bool // an empty cell does not count as a different value
+	data       bool // written for programs only
+	dropRank   int  // columns with the largest value are left out first on a narrow terminal; 0: never left out
 }
 
 // words makes a column of words, which may be lifted into the caption. parted makes one of words
 // that some rows do not have. numbers makes one of numbers, which are never lifted.
-func words(name string) Column   { return Column{Name: name} }
-func parted(name string) Column  { return Column{Name: name, gaps: true} }
-func numbers(name string) Column { return Column{Name: name, Right: true, Keep: true} }
+func words(name string) Column         { return Column{Name: name} }
+func optionalWords(name string) Column { return Column{Name: name, mayBeEmpty: true} }
+func numbers(name string) Column       { return Column{Name: name, Right: true, KeepInText: true} }
 
-// spared returns the column with this value of spare.
-func (c Column) spared(spare int) Column {
-	c.spare = spare
+// droppedAt returns the column with this value of dropRank.
+func (c Column) droppedAt(spare int) Column {
+	c.dropRank = spare
 	return c
 }
 
@@ -68,7 +68,7 @@ func (c Column) explained(greater bool, doc string) Column {
 // Columns are columns with these names that are never lifted into the caption of a text.
 func Columns(names ...string) (out []Column) {
 	for _, name := range names {
-		out = append(out, Column{Name: name, Keep: true})
+		out = append(out, Column{Name: name, KeepInText: true})
 	}
 	return out
 }
@@ -98,9 +98,9 @@ func (t Table) ColumnNames() (names []string) {
 	return names
 }
 
-// Lift moves columns with equal values into the caption, ignoring gaps if allowed, and drops empty
-// columns and those for programs.
-func (t *Table) Lift() {
+// MoveConstantsToCaption moves columns with equal values into the caption, ignoring gaps if
+// allowed, and drops empty columns and those for programs.
+func (t *Table) MoveConstantsToCaption() {
 	var lifted []string
 	for c := len(t.Columns) - 1; c >= 0; c-- {
 		text := ""
@@ -109,10 +109,10 @@ func (t *Table) Lift() {
 		}
 		constant := !slices.ContainsFunc(t.Rows, func(row []Cell) bool {
 			cell := row[c].String()
-			return cell != text && !(cell == "" && t.Columns[c].gaps)
+			return cell != text && !(cell == "" && t.Columns[c].mayBeEmpty)
 		})
 		drop := text == "" || t.Columns[c].data
-		if !drop && (t.Columns[c].Keep || !constant) {
+		if !drop && (t.Columns[c].KeepInText || !constant) {
 			continue
 		}
 		if !drop {

@@ -126,7 +126,7 @@ func TestBriefNames(t *testing.T) {
 
 // A number has the digits that its error allows, a bound two.
 func TestDigitsOfErrors(t *testing.T) {
-	bits, percent := shown("information_bits"), shown("error_rate")
+	bits, percent := unitOf("information_bits"), unitOf("error_rate")
 	for got, want := range map[string]string{
 		bits.rounded(0.22436, 0.105): "0.22", bits.rounded(0.22436, 0.005): "0.224", bits.rounded(0.22436, none): "0.2244",
 		bits.rounded(0.00135, 0.08): "0.001", bits.rounded(-0.08224, 0.08): "-0.08", bits.rounded(0, 0.08): "0",

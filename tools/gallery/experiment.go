@@ -76,7 +76,7 @@ func results(out *bytes.Buffer, r *ledger.Run) {
 	}
 	if ok || len(r.Report.Configurations) > 0 {
 		out.WriteString("\n## Results\n")
-		t.Lift()
+		t.MoveConstantsToCaption()
 		tabulate(out, t)
 	}
 }

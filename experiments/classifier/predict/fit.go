@@ -97,7 +97,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 		return nil, summary, err
 	}
 	for _, j := range jobs {
-		j.Keeps, j.Twin = true, nil // the twin's results are not needed here
+		j.Keeps, j.SameTraining = true, nil // the twin's results are not needed here
 	}
 	if done, err := search.Run(ctx, studies, journal, o.Options.Options); err != nil || summary.Total == 0 {
 		if summary = done; err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
-// Span is the unit of time of an input that is a duration.
-type Span string
+// TimeUnit is the unit of time of an input that is a duration.
+type TimeUnit string
 
 // spans lists the units with their seconds.
 var spans = []struct {
-	name    Span
+	name    TimeUnit
 	seconds float64
 }{{"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", secondsOfDay}}
 
 // Names are the possible values.
-func (Span) Names() (names []string) {
+func (TimeUnit) Names() (names []string) {
 	for _, s := range spans {
 		names = append(names, string(s.name))
 	}
@@ -28,21 +28,21 @@ func (Span) Names() (names []string) {
 }
 
 // UnmarshalText reads one of them.
-func (s *Span) UnmarshalText(text []byte) error {
-	*s = Span(text)
+func (s *TimeUnit) UnmarshalText(text []byte) error {
+	*s = TimeUnit(text)
 	return s.Mistake()
 }
 
 // Mistake returns the reason why the text is no unit, or nil.
-func (s Span) Mistake() error {
+func (s TimeUnit) Mistake() error {
 	return registry.Known("duration", string(s), s.Names())
 }
 
 // Seconds returns the number of seconds in one unit.
-func (s Span) Seconds() float64 { return spans[slices.Index(s.Names(), string(s))].seconds }
+func (s TimeUnit) Seconds() float64 { return spans[slices.Index(s.Names(), string(s))].seconds }
 
-// Lasting describes how a duration is written.
-type Lasting struct {
+// DurationStyle describes how a duration is written.
+type DurationStyle struct {
 	// Fields is the number of fields of a clock, as 3 of 1:30:00; 0: it has none.
 	Fields int
 	Named  bool // a unit has more than one letter, or is as in ISO 8601
@@ -85,7 +85,7 @@ var (
 // or days and a clock: 3 days, 4:05:06. Decimals follow a point or, in the notation comma, a comma.
 // The first of two fields of a clock is hours if unit is hours or days, and else minutes. A number
 // alone is in the unit. A year has 365.25 days, and a month is a twelfth of that.
-func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
+func ParseDuration(text, decimal string, unit TimeUnit) (seconds float64, as DurationStyle, ok bool) {
 	const longest = 60
 	if len(text) > longest {
 		return 0, as, false
@@ -112,7 +112,7 @@ func ParseDuration(text, decimal string, unit Span) (seconds float64, as Lasting
 	return finite(seconds, as)
 }
 
-func finite(seconds float64, as Lasting) (float64, Lasting, bool) {
+func finite(seconds float64, as DurationStyle) (float64, DurationStyle, bool) {
 	return seconds, as, math.Abs(seconds) <= MaxMagnitude
 }
 
@@ -140,7 +140,7 @@ func isoSeconds(text, decimal string) (seconds float64, ok bool) {
 
 // spelledSeconds reads numbers with units of time, each unit shorter than the previous one. A
 // clock, or a number of the next shorter unit, may follow.
-func spelledSeconds(rest, decimal string, unit Span) (seconds float64, as Lasting, ok bool) {
+func spelledSeconds(rest, decimal string, unit TimeUnit) (seconds float64, as DurationStyle, ok bool) {
 	last := math.Inf(1)
 	for rest != "" {
 		clock := strings.TrimLeft(rest, ", ")
@@ -180,7 +180,7 @@ func timeUnit(unit string, further bool) (seconds float64, known bool) {
 }
 
 // clockSeconds returns the seconds of a clock with two or three fields.
-func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) {
+func clockSeconds(m []string, unit TimeUnit) (seconds float64, fields int, ok bool) {
 	first, _ := strconv.ParseFloat(m[1], 64) // the expression has digits alone
 	second, _ := strconv.ParseFloat(m[2], 64)
 	if m[3] == "" {
@@ -195,8 +195,8 @@ func clockSeconds(m []string, unit Span) (seconds float64, fields int, ok bool) 
 
 // Durations reads durations as numbers in a unit.
 type Durations struct {
-	Unit    Span   // unit of the numbers; a number alone is in it
-	Decimal string // the notation of numbers
+	Unit    TimeUnit // unit of the numbers; a number alone is in it
+	Decimal string   // the notation of numbers
 }
 
 // Number is the duration in the unit.

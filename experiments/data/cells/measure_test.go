@@ -97,7 +97,7 @@ func FuzzParseAmount(f *testing.F) {
 func TestParseDuration(t *testing.T) {
 	for _, of := range []struct {
 		text    string
-		unit    Span
+		unit    TimeUnit
 		seconds float64
 	}{
 		{"1:30:00", "hours", 5400}, {"0:00:05.5", "hours", 5.5}, {"100:00:00", "hours", 360000}, {"-1:30:00", "hours", -5400},
@@ -133,8 +133,8 @@ func FuzzParseDuration(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, decimal := range []string{"", "point", "comma"} {
-			for _, unit := range (Span("")).Names() {
-				v, as, ok := ParseDuration(text, decimal, Span(unit))
+			for _, unit := range (TimeUnit("")).Names() {
+				v, as, ok := ParseDuration(text, decimal, TimeUnit(unit))
 				if !ok {
 					continue
 				}

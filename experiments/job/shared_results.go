@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// twinResults keeps results that another job has computed for the job whose Twin it is, by the
-// request. If there are none, because that job ran in another process or run, the job computes them
-// itself, with bit-identical results.
-type twinResults[T any] struct{ results sync.Map }
+// sharedResults keeps results that another job has computed for the job that names it as
+// SameTraining, by the request. If there are none, because that job ran in another process or run,
+// the job computes them itself, with bit-identical results.
+type sharedResults[T any] struct{ results sync.Map }
 
 // keep keeps a result until it is taken.
-func (r *twinResults[T]) keep(asked string, result T) { r.results.Store(asked, result) }
+func (r *sharedResults[T]) keep(asked string, result T) { r.results.Store(asked, result) }
 
 // take returns a result, once.
-func (r *twinResults[T]) take(asked string) (result T, found bool) {
+func (r *sharedResults[T]) take(asked string) (result T, found bool) {
 	kept, found := r.results.LoadAndDelete(asked)
 	if found {
 		result = kept.(T)
