@@ -66,7 +66,7 @@ func (c Calibration) Extrapolates(parameters [][]float64, proba []float64) bool 
 
 // CalibrationNamed returns the calibration with this name, or an error with suggestions.
 func CalibrationNamed(name string) (Calibration, error) {
-	return named("calibration", name, Calibrations, func(c Calibration) string { return c.Name })
+	return registry.Find("calibration", name, Calibrations, func(c Calibration) string { return c.Name })
 }
 
 // Calibrate learns parameters for every class; for two classes, for the second only. It is an error

@@ -203,7 +203,7 @@ var Curves = []Curve{
 
 // CurveNamed returns the curve with this name, or an error with suggestions.
 func CurveNamed(name string) (Curve, error) {
-	return named("curve", name, Curves, func(c Curve) string { return c.Name })
+	return registry.Find("curve", name, Curves, func(c Curve) string { return c.Name })
 }
 
 // Confidences lists the measures of confidence.
@@ -214,25 +214,12 @@ var Confidences = []Confidence{
 
 // ConfidenceNamed returns the measure with this name, or an error with suggestions.
 func ConfidenceNamed(name string) (Confidence, error) {
-	return named("confidence", name, Confidences, func(c Confidence) string { return c.Name })
+	return registry.Find("confidence", name, Confidences, func(c Confidence) string { return c.Name })
 }
 
 // ScoreNamed returns the score with this name, or an error with suggestions.
 func ScoreNamed(name string) (Score, error) {
-	return named("score", name, Scores, func(s Score) string { return s.Name })
-}
-
-// named returns a row of one of the package's tables.
-func named[T any](what, name string, table []T, nameOf func(T) string) (T, error) {
-	var names []string
-	for _, row := range table {
-		if nameOf(row) == name {
-			return row, nil
-		}
-		names = append(names, nameOf(row))
-	}
-	var none T
-	return none, fmt.Errorf("unknown %s %q%s", what, name, registry.Suggest(name, names))
+	return registry.Find("score", name, Scores, func(s Score) string { return s.Name })
 }
 
 // Result is a Score with its Estimate.

@@ -63,7 +63,7 @@ func commands(signals *interrupts) []*cobra.Command {
 		workerCommand(signals), fitCommand(signals), predictCommand(), effectsCommand(), evidenceCommand(),
 		statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
 		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
-		explainCommand(), dataCommand(), doctorCommand(),
+		explainCommand(), dataCommand(),
 		manCommand(), versionCommand(), pipeCommand(signals, run),
 	}, controlCommands()...)
 }

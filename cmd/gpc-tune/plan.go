@@ -55,9 +55,6 @@ func validateCommand() *cobra.Command {
 	}
 	e.settingsFlag(c)
 	c.Flags().BoolVar(&noData, "no-data", false, "do not read the data, and check the file only")
-	c.Flags().Bool("data", true, "read the data too, which is the default")
-	_ = c.Flags().MarkHidden("data") // cannot fail: the flag exists
-	c.MarkFlagsMutuallyExclusive("data", "no-data")
 	return c
 }
 

@@ -23,7 +23,7 @@ again, from its journal; nothing is computed again, and the files are byte-ident
 run. If the run is not finished, they say what is missing. The formats svg, pdf and png write each
 figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figures.`,
 		Example: "  gpc-tune report runs/crabs\n  gpc-tune report runs/crabs --formats html,predictions\n  gpc-tune " +
-			"report runs/crabs --format png --figure curves-test > curves.png",
+			"report runs/crabs --formats png --figure curves-test > curves.png",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder, err := readFolder(c, args[0])
@@ -31,7 +31,7 @@ figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figure
 				return err
 			}
 			switch {
-			case c.Flags().Changed("formats") || c.Flags().Changed("format"):
+			case c.Flags().Changed("formats"):
 			case len(figures) > 0:
 				formats = []string{"svg"}
 			default:
@@ -73,8 +73,6 @@ figure to its own file, figures/NAME.svg; gpc-tune list figures lists the figure
 		strings.Join(formatNames(), ", ")+" (default: text and those of the experiment)")
 	f.StringSliceVar(&figures, "figure", nil,
 		"print these figures, `names`, one below the other, as svg or in the given format, and write no files")
-	f.StringSliceVar(&formats, "format", nil, "the same, as the other commands call it")
-	f.MarkHidden("format")
 	return c
 }
 

@@ -79,12 +79,19 @@ func Composed[T, I any](name, doc string, example T) Entry[I] {
 // Lookup finds an entry by name; what is the kind of component ("kernel"). For an unknown name the
 // error suggests the nearest one and lists all.
 func (t Table[I]) Lookup(what, name string) (Entry[I], error) {
-	for _, e := range t {
-		if e.Name == name {
-			return e, nil
+	return Find(what, name, t, func(e Entry[I]) string { return e.Name })
+}
+
+// Find returns the row of a list that nameOf calls by this name; what is the kind of row ("score").
+// For an unknown name the error suggests the nearest one and lists all.
+func Find[T any](what, name string, rows []T, nameOf func(T) string) (row T, err error) {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		if names[i] = nameOf(row); names[i] == name {
+			return row, nil
 		}
 	}
-	return Entry[I]{}, Known(what, name, t.Names())
+	return row, Known(what, name, names)
 }
 
 // Default is the component with this name without options. It panics if there is none.

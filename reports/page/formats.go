@@ -90,14 +90,7 @@ func FilesOf(names []string) (out []Format) {
 
 // FormatNamed finds a format.
 func FormatNamed(name string) (Format, error) {
-	var names []string
-	for _, f := range Formats {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return Format{}, fmt.Errorf("unknown format %q%s", name, registry.Suggest(name, names))
+	return registry.Find("format", name, Formats, func(f Format) string { return f.Name })
 }
 
 // WriteHTML writes the page of report.html, headed by the Live, with a script that keeps it up to

@@ -179,14 +179,10 @@ func Named(r *reports.Report, name string) (figure.Figure, error) { return find(
 
 // find is Named, given the figures of All.
 func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, error) {
-	var names []string
-	for _, f := range all {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
+	found, unknown := registry.Find("figure", name, all, func(f figure.Figure) string { return f.Name })
+	if unknown == nil {
+		return found, nil
 	}
-	unknown := fmt.Errorf("unknown figure %q%s", name, registry.Suggest(name, names))
 	at := strings.LastIndex(name, "-")
 	number, err := strconv.Atoi(name[at+1:])
 	if at < 0 || err != nil || number < 0 || number >= len(r.Configurations) {

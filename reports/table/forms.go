@@ -1,7 +1,6 @@
 package table
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -26,10 +25,6 @@ func (f Forms[T]) Names() (names []string) {
 
 // Named returns the format with this name.
 func (f Forms[T]) Named(name string) (func(io.Writer, T) error, error) {
-	for _, form := range f {
-		if form.Name == name {
-			return form.Render, nil
-		}
-	}
-	return nil, fmt.Errorf("unknown format %q%s", name, registry.Suggest(name, f.Names()))
+	form, err := registry.Find("format", name, f, func(form Form[T]) string { return form.Name })
+	return form.Render, err
 }

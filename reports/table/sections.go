@@ -1,7 +1,6 @@
 package table
 
 import (
-	"fmt"
 	"iter"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -122,14 +121,7 @@ func Exported() (out []Section) {
 
 // ExportNamed returns the section with this name.
 func ExportNamed(name string) (Section, error) {
-	var names []string
-	for _, s := range Exported() {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return Section{}, fmt.Errorf("unknown export %q%s", name, registry.Suggest(name, names))
+	return registry.Find("export", name, Exported(), func(s Section) string { return s.Name })
 }
 
 // Export is the section as one table for programs. A table of configurations has their number in

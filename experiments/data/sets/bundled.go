@@ -2,7 +2,6 @@ package sets
 
 import (
 	"embed"
-	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -113,14 +112,7 @@ var Table = []Set{
 // Lookup finds a bundled set by name. For an unknown name the error suggests the nearest one and
 // lists all.
 func Lookup(name string) (Set, error) {
-	names := make([]string, len(Table))
-	for i, s := range Table {
-		if s.Name == name {
-			return s, nil
-		}
-		names[i] = s.Name
-	}
-	return Set{}, fmt.Errorf("unknown dataset %q%s", name, registry.Suggest(name, names))
+	return registry.Find("dataset", name, Table, func(s Set) string { return s.Name })
 }
 
 // File is the file of the training or of the test cases, with its name. A set without test cases
