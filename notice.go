@@ -1,11 +1,11 @@
-// Package gpctune has files of the repository that are part of the program: its own licence, those
-// of what is linked into it, the Dockerfile of its image, and the glossary of the guide.
+// Package gpctune has files of the repository that are part of the program: its own licence, the
+// licences of modules, fonts and data sets in it, the Dockerfile of its image, and the glossary of the guide.
 package gpctune
 
 import _ "embed"
 
 var (
-	// License is the text of LICENSE, that of gpc-tune.
+	// License is the text of LICENSE, the licence of gpc-tune.
 	//go:embed LICENSE
 	License string
 	// Notice is the text of NOTICE: the licences of modules, fonts and data sets that are part of

@@ -13,7 +13,7 @@ import (
 //
 //	t = mean(d) / √(s² (1/r - 1/F))
 //
-// is compared with Student's t with r-1 degrees of freedom, one-sided. The question is which
+// is compared with Student's t with r-1 degrees of freedom, one-sided. The test asks which
 // contestant wins on these F folds, not which is better on other data. The r folds so far are a
 // sample of the F, drawn without replacement. So the variance of their mean around the mean of all
 // F is S² (1/r - 1/F), for any dependence between folds (Cochran 1977, Sampling Techniques, 2.5).

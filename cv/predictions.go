@@ -53,9 +53,9 @@ func (p Predictions) Numeric() bool { return p.Proba == nil }
 const sumTolerance = 1e-6
 
 // NewPredictions checks the predictions of one classifier. trainCounts has the number of training
-// cases of every class, or the sum of their weights. Wrong shapes panic. It is an error if there
-// are fewer than two classes, if a class is outside 0 … C-1, if a probability is outside [0, 1], or
-// if a row does not sum to 1 within 1e-6. A probability may exceed 1 by rounding, but none may be
+// cases of every class, or the sum of their weights. Wrong shapes panic. Fewer than two
+// classes, and a class outside 0 … C-1, are errors. So are a probability outside [0, 1], and a row
+// that does not sum to 1 within 1e-6. A probability may exceed 1 by rounding, but none may be
 // negative.
 func NewPredictions[N int | float64](
 	cases, labels []int, proba *mat.Dense, trainCounts []N,

@@ -81,9 +81,9 @@ func (p Predictions) margins() (of, decided, both []float64) {
 // f1 is, for two classes, 2 TP/(2 TP + FP + FN) of the second class, if that class occurs. It is an
 // increasing function of J = TP/(TP + FP + FN), F = 2J/(1+J), and J is a rate with Wilson's
 // interval. For more classes it is the mean over the classes that occur or are decided for, with
-// the normal interval of its linearisation. For k classes with fractions p_c of the cases and q_c
-// of the decisions d, the linearisation is the mean over cases of F + Σ_c (2 [y = d = c] - F_c ([y
-// = c] + [d = c]))/(k (p_c + q_c)).
+// the normal interval of its linearisation. Of the k classes, c has
+// the fractions p_c of the cases and q_c of the decisions d. The linearisation is the mean over
+// cases of F + Σ_c (2 [y = d = c] - F_c ([y = c] + [d = c]))/(k (p_c + q_c)).
 func f1(p Predictions) (Estimate, bool) {
 	of, decided, both := p.margins()
 	if len(of) == 2 {

@@ -21,7 +21,7 @@ import (
 // inputs are copied without scaling: set Scaled if their columns are standardised.
 //
 // It is an error if rows differ in length, an input is not finite, there is one class only,
-// different labels have the same text, or a label is NaN. The error says where.
+// different labels have the same text, or a label is NaN. The error names the place.
 func NewData[L comparable](x [][]float64, labels []L) (Data, error) {
 	inputs, err := kernel.NewInputs(x)
 	if err != nil {

@@ -179,7 +179,7 @@ func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
 	sequence := mat.NewDense(i+most, len(s), nil)
 	sobol(sequence, seed)
 	for j := range most {
-		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met, apart) {
+		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met, leastDistance) {
 			return u
 		}
 	}
@@ -197,15 +197,17 @@ type regression struct {
 
 // region is a part of the unit cube, with coordinates of its own from 0 to 1.
 type region struct {
-	dim      int
-	point    func(c []float64) []float64 // the point of the unit cube with these coordinates
-	features func(u []float64) []float64 // the regression's inputs for a point
-	finite   bool                        // it has finitely many points
-	apart    float64                     // least distance along some axis of two evaluated points
+	dim           int
+	point         func(c []float64) []float64 // the point of the unit cube with these coordinates
+	features      func(u []float64) []float64 // the regression's inputs for a point
+	finite        bool                        // it has finitely many points
+	leastDistance float64                     // least distance along some axis of two evaluated points
 }
 
 // everywhere is the region of all points.
-func (s Space) everywhere() region { return region{len(s), s.settled, s.features, s.mixed(), apart} }
+func (s Space) everywhere() region {
+	return region{len(s), s.settled, s.features, s.mixed(), leastDistance}
+}
 
 // regress fits the values of the trials that have ended at the points met; nil if there are none or
 // if it fails.
@@ -315,17 +317,17 @@ func expectedGain(mean, sd, unit float64) float64 {
 	return unit * max(0, below(z)-rest)
 }
 
-// apart is the least distance of two evaluated points, along some axis of the unit cube.
-const apart = 1e-5
+// leastDistance is the least distance of two evaluated points, along some axis of the unit cube.
+const leastDistance = 1e-5
 
 // mostFirst is the largest default of Initial. In many dimensions a regression learns more from its
 // own proposals than from more first points.
 const mostFirst = 6
 
-// isNew reports whether u differs from every point of met by at least apart along some axis.
-func isNew(u []float64, met [][]float64, apart float64) bool {
+// isNew reports whether u differs from every point of met by at least leastDistance along some axis.
+func isNew(u []float64, met [][]float64, leastDistance float64) bool {
 	return !slices.ContainsFunc(met, func(m []float64) bool {
-		return m != nil && floats.Distance(u, m, math.Inf(1)) < apart
+		return m != nil && floats.Distance(u, m, math.Inf(1)) < leastDistance
 	})
 }
 
@@ -356,7 +358,7 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at [
 	cube := frame{lo: make([]float64, r.dim), hi: slices.Repeat([]float64{1}, r.dim)}
 	inside := func(c []float64) []float64 { return r.point(cube.clip(slices.Clone(c))) }
 	least := math.Inf(1)
-	first := slices.IndexFunc(order, func(i int) bool { return isNew(points[i], met, r.apart) })
+	first := slices.IndexFunc(order, func(i int) bool { return isNew(points[i], met, r.leastDistance) })
 	if first >= 0 || !r.finite {
 		first = order[max(first, 0)]
 		least, at = promise[first], points[first]
@@ -371,7 +373,7 @@ func (r *regression) improve(met [][]float64, best []float64, seed uint64) (at [
 		return cube.outside(c) - logExpectedImprovement(mean-r.best, sd)
 	}
 	for _, start := range starts {
-		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met, r.apart) {
+		if top, err := descend(loss, start); err == nil && top.F < least && isNew(inside(top.X), met, r.leastDistance) {
 			least, at = top.F, inside(top.X)
 		}
 	}

@@ -107,7 +107,7 @@ func TestBayesNeverRepeats(t *testing.T) {
 				for j, p := range s.space {
 					distance = max(distance, math.Abs(p.Unit(float64(a.Points[0].Theta[j]))-p.Unit(float64(b.Points[0].Theta[j]))))
 				}
-				if distance < apart-1e-12 {
+				if distance < leastDistance-1e-12 {
 					t.Errorf("%s: trials %d and %d are %v apart", name, b.Index, a.Index, distance)
 				}
 			}

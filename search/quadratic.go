@@ -299,8 +299,8 @@ func (b *neighbourhood) to(z []float64) []float64 {
 	return u
 }
 
-// apart is the least distance of a new point from all evaluated points.
-func (b *neighbourhood) apart() float64 { return min(apart, b.radius/1000) }
+// leastDistance is the least distance of a new point from all evaluated points.
+func (b *neighbourhood) leastDistance() float64 { return min(leastDistance, b.radius/1000) }
 
 // around is the region of steps. Its coordinates are dense near the best point. The unit cube of a
 // regression extends to twice the distance of a step.
@@ -320,7 +320,7 @@ func (b *neighbourhood) around() region {
 				x[i] = 0.5 + z/4
 			}
 			return x
-		}, false, b.apart()}
+		}, false, b.leastDistance()}
 }
 
 // expand sets row to the terms at z.
@@ -409,7 +409,7 @@ func (q *quadratic) improve(met [][]float64) (u []float64, gain float64) {
 	}
 	for _, z := range candidates {
 		at := q.to(z)
-		if expected := q.gain(q.from(at)); expected > gain && isNew(at, met, q.apart()) {
+		if expected := q.gain(q.from(at)); expected > gain && isNew(at, met, q.leastDistance()) {
 			u, gain = at, expected
 		}
 	}

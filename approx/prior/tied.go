@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// tied is the covariance of n cases, some of which share their latent value: their rows of K are
+// tied is the covariance of n cases, where some cases share their latent value: their rows of K are
 // bit-identical, as for equal inputs and a kernel without noise. K_v is the covariance of the m
 // distinct values, and E, n×m, maps each case to its value. With T = EᵀS E,
 //

@@ -251,9 +251,9 @@ const shifts, firstPoints = 8, 512
 
 // latticeGenerator generates rank-1 lattices of 2^k points, k ≤ 17, whose first coordinates have
 // the best quality. It was constructed component by component, each the best of 300 random odd
-// numbers. The criterion is the logarithm of the squared worst-case error, summed over k = 7 … 17,
-// in the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo & Sloan 2013,
-// Acta Numerica 22:133).
+// numbers. The criterion is the logarithm of the squared worst-case error, summed over k = 7 … 17.
+// The space is the Korobov space of smoothness 1 with product weights j^-1.5 (see Dick, Kuo &
+// Sloan 2013, Acta Numerica 22:133).
 var latticeGenerator = [...]uint32{
 	1, 105647, 22239, 72613, 117897, 32925, 37255, 83339, 92915, 9763, 111841, 5019, 48449, 100759, 97697, 107739,
 	8719, 71557, 14001, 117413, 110699, 18207, 56909, 8673, 71335, 44779, 69941, 109399, 12343, 69771, 747, 72231,

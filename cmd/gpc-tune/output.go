@@ -29,7 +29,7 @@ import (
 type output struct {
 	to       io.Writer
 	terminal bool
-	messages bool   // the texts are messages: on a terminal their lines are broken at blanks
+	messages bool   // the texts are messages, whose lines are broken at blanks on a terminal
 	rest     []byte // an incomplete UTF-8 character
 	err      error
 }

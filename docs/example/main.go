@@ -36,7 +36,7 @@ func init() {
 	search.Register("compass", "steps along every axis from the best point, halved each round", 1, compass{Rounds: 6})
 }
 
-// longest is how many letters of a word count.
+// longest is the number of letters of a word that count.
 const longest = 12
 
 // readWords reads lines of a label and a word. Its inputs are the codes of the letters, then 0.

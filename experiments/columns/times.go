@@ -49,7 +49,7 @@ func newDates() (all []*dated) {
 	return all
 }
 
-func (d *dated) add(text string, at time.Time, how cells.Written) {
+func (d *dated) add(text string, at time.Time, how cells.DateStyle) {
 	if how.Timed {
 		d.timed++
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 )
 
-// Reader makes plans, and keeps the data that it has read for the next plans.
+// Reader makes plans. It keeps data for the next plans.
 type Reader struct {
 	known map[string]*read
 }

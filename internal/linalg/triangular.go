@@ -302,18 +302,18 @@ func squareTriangular(n int, v []float64, ldv int) {
 		right := operand{data: ws.copy[nb:], rs: ld, cs: 1}
 		own := product{m: nb, n: nb, k: nb, alpha: 1, a: diagonal, b: diagonal, c: row, ldc: ldv, upper: true}
 		add := product{m: nb, n: nb, k: rest, alpha: 1, a: right, b: right, beta: 1, c: row, ldc: ldv, upper: true}
-		beside := product{
+		after := product{
 			m: nb, n: rest, k: rest, alpha: 1, a: right,
 			b: operand{data: v[(i+nb)*ldv+i+nb:], rs: ldv, cs: 1, form: triangular},
 			c: row[nb:], ldc: ldv,
 		}
 		if shared(nb * rest * rest / 2) {
-			squareParallel(own, add, beside)
+			squareParallel(own, add, after)
 			continue
 		}
 		own.block(0, nb, 0, nb)
 		add.block(0, nb, 0, nb)
-		beside.run()
+		after.run()
 	}
 	if i < n {
 		w, last := n-i, operand{data: v[i*ldv+i:], rs: ldv, cs: 1, form: triangular}
@@ -324,17 +324,17 @@ func squareTriangular(n int, v []float64, ldv int) {
 }
 
 // squareParallel computes the three products of a block row. The block on the diagonal is own plus
-// add. The product named beside is the rest of the row.
-func squareParallel(own, add, beside product) {
+// add. after is the rest of the row.
+func squareParallel(own, add, after product) {
 	const strip = 48
-	strips, parts := (own.m+strip-1)/strip, beside.cut(0, beside.m, 0, beside.n)
+	strips, parts := (own.m+strip-1)/strip, after.cut(0, after.m, 0, after.n)
 	Parallel(strips+len(parts), func(job int) {
 		if job < strips {
 			i, end := job*strip, min(own.m, (job+1)*strip)
 			own.block(i, end, 0, own.n)
 			add.block(i, end, 0, own.n)
 		} else {
-			beside.part(parts[job-strips])
+			after.part(parts[job-strips])
 		}
 	})
 }

@@ -291,7 +291,7 @@ type weights struct {
 	averaging  Averaging      // Averaged or AtMode
 	w          []float64      // P = D·processes numbers, one process after the other
 	pi, g      blas64.General // n×processes: π, or for two classes W, and ω ∇ log p
-	d3         []float64      // for two classes: ω times the third derivative of log p
+	d3         []float64      // ω times the third derivative of log p, for two classes
 	psi        float64
 	b          blas64.Symmetric  // B, then its factor, then B⁻¹
 	factor     blas64.Triangular // Cholesky factor of B

@@ -16,8 +16,8 @@ import (
 // Greedy chooses one case after the other: the one with the largest variance given the cases
 // already chosen, k(x, x) - k(x, Z) K_zz⁻¹ k(Z, x), and the first among equals. It stops after m
 // cases, or when the largest variance is rounding error. This is a Cholesky factorisation of K(X,
-// X) with diagonal pivoting, of which only the m columns of the pivots are computed: O(n m²) time,
-// n m numbers. The kernel's noise is left out, because inducing inputs cannot explain it. Of cases
+// X) with diagonal pivoting. Only the m columns of the pivots are computed: O(n m²) time, n m
+// numbers. The kernel's noise is left out, because inducing inputs cannot explain it. Of cases
 // with equal inputs only one is chosen: the others have no variance left. S. Fine and K.
 // Scheinberg, Efficient SVM training using low-rank kernel representations, JMLR 2, 2001; as a
 // choice of inducing inputs: D. R. Burt, C. E. Rasmussen and M. van der Wilk, Convergence of sparse

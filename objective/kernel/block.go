@@ -21,7 +21,7 @@ type Block struct {
 	X, Z *Inputs // cases of the rows and columns; Z is X except in a whole matrix
 
 	shape  shape
-	apart  bool // for a diagonal: a pair is two different cases with equal inputs
+	apart  bool // a pair of a diagonal is two different cases with equal inputs
 	stride int  // number of elements from one row of the matrix to the next
 	data   []float64
 }

@@ -36,7 +36,7 @@ type Leaf struct {
 	Share float64 // fraction of evaluations: 1, or 1/n in a choice among n kernels
 }
 
-// Leaves lists the kernels of which k is made; k itself if it is no combination.
+// Leaves lists the kernels that k combines; k itself if it is no combination.
 func Leaves(k Kernel, dim int) (all []Leaf) {
 	c, ok := k.(combination)
 	if !ok {

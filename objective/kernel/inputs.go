@@ -55,7 +55,7 @@ func (l *lazy[T]) get(compute func() T) T {
 }
 
 // NewInputs copies cases from their rows. It is an error if there is no row, a row is empty, rows
-// differ in length, or an input is not finite. The error says where.
+// differ in length, or an input is not finite. The error names the place.
 func NewInputs(rows [][]float64) (*Inputs, error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return nil, errors.New("there are no inputs; want at least one row, of at least one number")

@@ -78,7 +78,7 @@ type tunedFits struct {
 	ratios      map[string][]float64 // wall-clock time over gpc-tune's, by contender
 	last        map[string]float64   // seconds by contender, on the previous set
 	lastN       int
-	same, short float64 // largest differences from gpc-tune: at one point, and between maxima
+	same, short float64 // largest differences from gpc-tune at one point, and between maxima
 }
 
 // add lets the contenders tune on one more set. A fit is left out if its expected time exceeds

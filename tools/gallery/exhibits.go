@@ -2,14 +2,14 @@ package main
 
 // source is a chapter of the page.
 type source struct {
-	name     string // Row.Source in the ledger; empty: no row has it
+	name     string // Row.Source in the ledger; empty if no row names the source
 	title    string
 	exhibits []exhibit // ordered as in the source
 }
 
 // exhibit is a figure, a table or a passage of a source, with the pictures that reproduce it.
 type exhibit struct {
-	title    string   // as the source names it
+	title    string   // name in the source
 	places   []string // Row.Place of its rows in the ledger
 	shows    string   // what the pictures show; without pictures, what the rows are about
 	pictures []string // names of files, without .svg: the experiment, a hyphen, the figure

@@ -52,7 +52,7 @@ func write(name, cases string, rows []row) error {
 	}
 	fmt.Fprintf(&b, tail, tolerance, most)
 	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
-	b.WriteString(beside + "\n" + ten + road)
+	b.WriteString(measured + "\n" + ten + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
@@ -91,11 +91,11 @@ func drawn(rows []row) figure.Figure {
 	return f
 }
 
-// beside holds the measurements of `go run ./tools/bench -only large`. ten holds the results of
+// measured holds the measurements of `go run ./tools/bench -only large`. ten holds the results of
 // runs on the ten digits.
 //
 //go:embed beside.md
-var beside string
+var measured string
 
 //go:embed ten.md
 var ten string

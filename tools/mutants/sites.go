@@ -111,9 +111,9 @@ func (f *finder) lineOf(at int) (from, to int) {
 	return from, to
 }
 
-// beside returns the text of the same line before and after [from, to), at most before and after
+// around returns the text of the same line before and after [from, to), at most before and after
 // bytes of it.
-func (f *finder) beside(from, to, before, after int) (string, string) {
+func (f *finder) around(from, to, before, after int) (string, string) {
 	begin, end := f.lineOf(from)
 	left, right := f.source[max(begin, from-before):from], f.source[min(to, end):min(end, to+after)]
 	return strings.ToValidUTF8(left, ""), strings.ToValidUTF8(right, "")
@@ -193,7 +193,7 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	case *ast.BasicLit:
 		if of := f.number(n); n.Kind == token.INT && of != "" {
-			before, after := f.beside(f.offset(n.Pos()), f.offset(n.End()), 10, 8)
+			before, after := f.around(f.offset(n.Pos()), f.offset(n.End()), 10, 8)
 			change := strings.TrimSpace(before+"["+n.Value+"]"+after) + " + 1"
 			f.add(n, n.Pos(), change, func(k int, s string) string {
 				return fmt.Sprintf("(%s(%s) + mutantOne_[%s](%d))", of, s, of, k)
@@ -242,7 +242,7 @@ func (f *finder) operator(n *ast.BinaryExpr) {
 			return
 		}
 		at, x, y := f.offset(n.OpPos), f.text(n.X), f.text(n.Y)
-		before, after := f.beside(at, at+len(n.Op.String()), 12, 12)
+		before, after := f.around(at, at+len(n.Op.String()), 12, 12)
 		change := fmt.Sprintf("%s %s %s becomes %s", strings.TrimSpace(before), n.Op, strings.TrimSpace(after), with)
 		f.add(n, n.OpPos, change, func(k int, s string) string {
 			changed := fmt.Sprintf("(%s) %s (%s)", x, with, y)

@@ -13,9 +13,9 @@ const heading = "## Tables with known truth\n"
 // kinds are scikit-learn's classifiers, as peers.py names them.
 var kinds = []string{"logistic regression", "random forest", "boosting", "SVC"}
 
-// beside summarises the ratios of r.loss to the least log loss of the others by their mean and
+// lossRatios summarises the ratios of r.loss to the least log loss of the others by their mean and
 // their maximum.
-func beside(all []result, others func(r result) map[string]float64) string {
+func lossRatios(all []result, others func(r result) map[string]float64) string {
 	ratio, worst, better := 0.0, 0.0, 0
 	for _, r := range all {
 		of := r.loss / least(others(r))
@@ -83,7 +83,7 @@ units, ranks and the rest. The answer is %s.
 With the next seed the answer is %s than the best of the four.
 Compared with the four that have the inputs of `+"`init`"+`, it is %s.
 
-%s%s`, beside(all, file), beside(all, same), beside(again, file), beside(again, same), several(all, "this seed"),
+%s%s`, lossRatios(all, file), lossRatios(all, same), lossRatios(again, file), lossRatios(again, same), several(all, "this seed"),
 			several(again, "the next one"))
 	}
 	head := []string{"table", "columns", "label", "answer's inference", "answer"}

@@ -55,7 +55,7 @@ type result struct {
 	label           string // found: right, asked (init does not decide), or wrong
 	answer          string // inference of the best configuration
 	loss, truest    float64
-	peers, informed map[string]float64 // scikit-learn's losses: with the file, with the inputs of the study
+	peers, informed map[string]float64 // losses of scikit-learn with the file, and with the inputs of the study
 }
 
 // write writes rows of the sheet, with its header, and returns the mean log loss of their true

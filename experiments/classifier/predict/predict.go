@@ -302,7 +302,7 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 		p, err = cv.NewRegression(rows, data.Pick(ds.Targets, all), data.Pick(held.Mean, all),
 			data.Pick(held.Variance, all), float64(base.Mean), float64(base.Variance))
 	default:
-		p, err = c.beside(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all))
+		p, err = c.withTrainingCounts(rows, data.Pick(ds.Labels, all), data.PickRows(held.Proba, all))
 		p.Ordered = c.file.Columns.Ordered
 		for _, t := range c.threshold {
 			p.Threshold = slices.Repeat([]float64{t}, len(all))
@@ -311,8 +311,8 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	return all, p, err
 }
 
-// beside returns predictions of labels with the class frequencies of the training cases.
-func (c *Classifier) beside(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
+// withTrainingCounts returns predictions of labels with the class frequencies of the training cases.
+func (c *Classifier) withTrainingCounts(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
 	of := c.fitted.Training
 	p, err := cv.NewPredictions(rows, labels, proba, of.Counts)
 	if of.Weights != nil {
@@ -344,7 +344,7 @@ func (c *Classifier) counted(ds *data.Data, held job.Outcome) (all []int, p cv.P
 	if all == nil {
 		return nil, p, nil
 	}
-	p, err = c.beside(rows, labels, data.PickRows(held.Proba, cases))
+	p, err = c.withTrainingCounts(rows, labels, data.PickRows(held.Proba, cases))
 	p.Weight = weights
 	for _, t := range c.threshold {
 		p.Threshold = slices.Repeat([]float64{t}, len(rows))

@@ -97,10 +97,10 @@ func (p Part) check() error {
 }
 
 // Of returns the number of the part at a time; for a cycle its phase, from 0 to 1.
-func (p Part) Of(t time.Time) float64 { return p.is().of(t) }
+func (p Part) Of(t time.Time) float64 { return p.lookup().of(t) }
 
-// is returns the row of partsOf.
-func (p Part) is() datePart { return partsOf[slices.Index(p.Names(), string(p))] }
+// lookup returns the row of partsOf.
+func (p Part) lookup() datePart { return partsOf[slices.Index(p.Names(), string(p))] }
 
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
@@ -203,7 +203,7 @@ func (d *Date) ExplainSeveral() string { return "are not in the form " + string(
 func (d *Date) InputNames(c string) (names, origins []string) {
 	for _, p := range d.Parts {
 		name := c + " " + string(p)
-		if p.is().cyclic {
+		if p.lookup().cyclic {
 			names, origins = append(names, name+" (sine)", name+" (cosine)"), append(origins, name, name)
 		} else {
 			names, origins = append(names, name), append(origins, name)
@@ -236,7 +236,7 @@ func (d *Date) FillColumns(x *mat.Dense, column int, at, since []float64, marks 
 		row := x.RawRowView(i)[column:]
 		put := func(v float64) { row[0], row = v, row[1:] }
 		for _, p := range d.Parts {
-			of := p.is()
+			of := p.lookup()
 			value := v
 			if !math.IsNaN(v) {
 				value = of.of(timeOf(v))
@@ -299,8 +299,8 @@ var (
 	ordinals  = pattern.Of(`^(\d{1,2})(?:st|nd|rd|th|er)$`)
 )
 
-// Written describes how a date is written.
-type Written struct {
+// DateStyle describes how a date is written.
+type DateStyle struct {
 	Timed bool   // a time of the day follows
 	Zone  string // zone behind the time, in lower case; empty: none
 }
@@ -308,7 +308,7 @@ type Written struct {
 // ParseDate reads a date, with a time behind it or not, or a time of the day: 2024-12-31,
 // 31.12.2024 14:30, 12/31/24, 31 Dec 2024, 2024-12-31T14:30:00Z, 20241231, 2:30 pm. Two digits of a
 // year are from 1969 on. The result is the time on the clock of the zone, as UTC.
-func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
+func ParseDate(text string, form Form) (at time.Time, how DateStyle, ok bool) {
 	if len(text) < 3 || len(text) > 40 || !strings.ContainsAny(text, "0123456789") {
 		return at, how, false
 	}
@@ -317,13 +317,13 @@ func ParseDate(text string, form Form) (at time.Time, how Written, ok bool) {
 		cut := map[Form][2]int{YMD: {4, 6}, DMY: {2, 4}, MDY: {2, 4}}[form]
 		day, ok := dayOf([]string{m[1][:cut[0]], m[1][cut[0]:cut[1]], m[1][cut[1]:]}, "-", form)
 		at, ok = onClock(day, ok, m[2], m[3], m[4], "", "")
-		return at, Written{m[2] != "", m[5]}, ok
+		return at, DateStyle{m[2] != "", m[5]}, ok
 	}
 	m := cutClock(text)
 	if m == nil || strings.HasPrefix(text, "-") { // as of a year before 1
 		return at, how, false
 	}
-	how = Written{m[2] != "", m[7]}
+	how = DateStyle{m[2] != "", m[7]}
 	if form == Clock {
 		at, ok = onClock(time.Unix(0, 0).UTC(), m[1] == "" && m[2] != "", m[2:]...)
 		return at, how, ok

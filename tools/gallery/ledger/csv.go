@@ -12,8 +12,8 @@ import (
 var added = []string{"here", "verdict", "reason", "experiment", "rerun"}
 
 // Write writes entries as CSV: the columns of the ledger, then here, verdict, reason, experiment
-// and rerun. The reason of a difference begins with its cause. rerun says where the value is from
-// if the experiment was not run again.
+// and rerun. The reason of a difference begins with its cause. rerun names the origin of a value
+// whose experiment was not run again.
 func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
 	out.Write(slices.Concat(columns, added)) // out keeps the first error
