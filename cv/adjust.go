@@ -34,8 +34,8 @@ var Calibrations = []Calibration{
 		plattFrom, false},
 	{"isotonic", "the monotone step function of least squares (Zadrozny & Elkan 2002), with lines between its steps",
 		isotonicLearn, isotonicApply, isotonicFrom, false},
-	{"temperature", "1/(1 + exp(-ln(p/(1-p))/T)), one temperature T for all classes by maximum likelihood " +
-		"(Guo et al. 2017)", temperatureLearn, plattApply, plattFrom, true},
+	{"temperature", "1/(1 + exp(-ln(p/(1-p))/T)), one temperature T for all classes by likelihood " +
+		"(Guo et al. 2017), with a prior near 1", temperatureLearn, plattApply, plattFrom, true},
 }
 
 // Span is a range of probabilities, from the least to the largest.

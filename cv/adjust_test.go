@@ -63,10 +63,10 @@ func TestCalibrationNeedsBothSides(t *testing.T) {
 	}
 }
 
-// Of n cases with log odds ±x of the second class, all with the right sign, the temperature gives
-// the probability (n+1)/(n+2) to their classes: x/T = ln(n+1). Of three classes with
-// probabilities ½ of the label and ¼ of the others, the log odds 0 of the label tell nothing of T,
-// and the others get 1/(3n+2): ln(3)/T = ln(3n+1).
+// Of n cases with log odds ±x of the second class, all with the right sign, a = 1/T solves
+// n x / (1 + exp(a x)) = ln(a) / (a s²), where s is the prior standard deviation of ln a. Of three
+// classes with probabilities ½ of the label and ¼ of the others, the log odds 0 of the label tell
+// nothing of T, and there are 2n others with x = ln 3.
 func TestTemperatureOfRightDecisions(t *testing.T) {
 	const n = 20
 	var proba [][]float64
@@ -80,9 +80,16 @@ func TestTemperatureOfRightDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	of, err := temperature.Calibrate(predict(t, labels, proba, 1, 1))
-	if want := math.Log(n+1) / math.Log(4); err != nil || len(of) != 1 || math.Abs(of[0][0]-want) > 1e-7 {
-		t.Errorf("%v, %v, want 1/T %v", of, err, want)
+	check := func(n, x, a float64) {
+		t.Helper()
+		if got, want := n*x/(1+math.Exp(a*x)), math.Log(a)/(a*0.2*0.2); !(a > 1.1) || math.Abs(got-want) > 1e-7 {
+			t.Errorf("1/T %v: %v, want %v", a, got, want)
+		}
 	}
+	if err != nil || len(of) != 1 {
+		t.Fatal(of, err)
+	}
+	check(n, math.Log(4), of[0][0])
 	proba, labels = nil, nil
 	for i := range n {
 		row := []float64{0.25, 0.25, 0.25}
@@ -93,9 +100,7 @@ func TestTemperatureOfRightDecisions(t *testing.T) {
 	if err != nil || len(of) != 3 || of[0][0] != of[2][0] {
 		t.Fatal(of, err)
 	}
-	if want := math.Log(3*n+1) / math.Log(3); math.Abs(of[0][0]-want) > 1e-7 {
-		t.Errorf("1/T %v, want %v", of[0][0], want)
-	}
+	check(2*n, math.Log(3), of[0][0])
 }
 
 // At the best slope the objective changes by less than its rounding error. The fit ends there: 12

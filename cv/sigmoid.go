@@ -43,37 +43,45 @@ func FitSigmoid(f Link, x, v []float64, is []bool, weight []float64) (a, b float
 	return at.a / p.unit, at.b
 }
 
-// fitSlope is FitSigmoid with b = 0 and outputs without variance. Its targets are Platt's for all
-// cases alike: (n+1)/(n+2) for the total weight n where the case belongs to the class, and 1/(n+2)
-// where it does not.
+// slopeDeviation is the prior standard deviation of ln a in fitSlope. With 0.2 a temperature that is
+// learnt from some hundred cases costs at most 0.002 nats per case where none is needed.
+const slopeDeviation = 0.2
+
+// fitSlope returns the a > 0 that maximises Σ_i w_i ln F(±a x_i) - (ln a)²/(2 s²), with + for cases
+// that belong to the class and s = slopeDeviation: the mode under a log-normal prior around 1. It
+// takes Newton steps in ln a.
 func fitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
 	p := newSigmoidFit(f, x, nil, is, counted(weight, len(x)))
-	n := 0.0
-	for _, w := range p.weight {
-		n += w
-	}
 	for i, yes := range is {
-		if p.t[i] = 1 / (n + 2); yes {
-			p.t[i] = (n + 1) / (n + 2)
+		if p.t[i] = 0; yes {
+			p.t[i] = 1
 		}
 	}
-	at := p.at(0, 0)
+	const precision = 1 / (slopeDeviation * slopeDeviation)
+	objective := func(u float64) (l, gradient, curvature float64) {
+		at := p.at(math.Exp(u)*p.unit, 0)
+		l = at.l - u*u*precision/2
+		gradient = at.a*at.ga - u*precision
+		return l, gradient, at.a*at.a*at.haa + max(1-u, 0.1)*precision // a ga = u/s² at the mode
+	}
+	u := 0.0
+	l, gradient, curvature := objective(u)
 	for range 500 {
-		step := max(at.ga/(at.haa+math.SmallestNonzeroFloat64), -at.a)
-		if !(math.Abs(step*at.ga) > 1e-20*n) {
+		step := gradient / curvature
+		if !(math.Abs(step*gradient) > 1e-20*(1+math.Abs(l))) {
 			break
 		}
-		next := p.at(at.a+step, 0)
+		next, g, c := objective(u + step)
 		for range 60 {
-			if next.l >= at.l || step*at.ga < 1e-9*n { // the change of l is below rounding
+			if next >= l || step*gradient < 1e-9*(1+math.Abs(l)) { // the change of l is below rounding
 				break
 			}
 			step /= 2
-			next = p.at(at.a+step, 0)
+			next, g, c = objective(u + step)
 		}
-		at = next
+		u, l, gradient, curvature = u+step, next, g, c
 	}
-	return at.a / p.unit
+	return math.Exp(u)
 }
 
 // sigmoidFit is one FitSigmoid, with x in units of its root mean square.
