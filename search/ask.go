@@ -58,56 +58,95 @@ func Ask(studies []Study, j Journal) (next *Asked, untold []string, err error) {
 // ErrUnasked marks a key for which there is no trial to tell.
 var ErrUnasked = errors.New("no point with this id waits for its value")
 
-// Tell records the value of a trial that was asked, as Study.Value would have returned it, and its
-// named values.
-func Tell(
-	studies []Study, j Journal, key string, value float64, values map[string]float64, failure error,
-) error {
+// Told has the results of a trial for Tell.
+type Told struct {
+	Value  float64            // the value that Study.Value would return
+	Values map[string]float64 // named values
+	Way    []record.Interim   // values on the way, with growing steps, in the sign of Value
+	// Early means that the trial was stopped early. Its value is then the last one on the way.
+	Early   bool
+	Failure error // why there is no value; nil: there is one
+}
+
+// Behind reports whether a trial that was asked is to be stopped early: by Study.Early, from its
+// values on the way, which must be one or more.
+func Behind(studies []Study, j Journal, key string, way []record.Interim) (bool, error) {
+	a, done, err := askedAgenda(studies, j)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	s, at, err := a.asked(j, key)
+	if err != nil || s.Early == nil {
+		return false, err
+	}
+	return s.Early.Stops(way, s.pending[at].earlier), nil
+}
+
+// Tell records the value of a trial that was asked.
+func Tell(studies []Study, j Journal, key string, told Told) error {
 	a, done, err := askedAgenda(studies, j)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if _, recorded := j.Done(key); recorded {
-		return fmt.Errorf("%w: %s has its value already", ErrUnasked, key)
+	s, at, err := a.asked(j, key)
+	if err != nil {
+		return err
 	}
-	since, asked := j.Asked(key)
+	of := s.pending[at]
+	if told.Early {
+		told.Value = float64(told.Way[len(told.Way)-1].Value)
+	}
+	trial := s.evaluated(of.proposal.Points[0], told.Value)
+	for name, v := range told.Values {
+		if trial.Points[0].Values == nil {
+			trial.Points[0].Values = map[string]record.Number{}
+		}
+		trial.Points[0].Values[name] = record.Number(v)
+	}
+	if trial.Outside = !within(s.Require, trial.Points[0].Values); trial.Outside {
+		trial.Status = outsideStatus
+	}
+	if trial.Early = told.Early; trial.Early {
+		trial.Status = earlyStatus
+	}
+	line := record.Line{Trial: &trial}
+	if told.Failure != nil {
+		line = of.failed(cause.Failed(told.Failure))
+		line.Trial.Asked = [][]record.Number{trial.Points[0].Theta}
+	}
+	line.Trial.Interim = told.Way
+	since, _ := j.Asked(key)
+	line.Seconds = time.Since(since).Seconds()
+	if line = of.stamp(line); of.inOrder() || of.proposal.Enqueued > 0 {
+		err = a.record(of, line)
+	} else {
+		err = j.Append(line)
+	}
+	if err != nil {
+		return err
+	}
+	j.Told(key)
+	s.pending = slices.Delete(s.pending, at, at+1)
+	a.freeSearch(s)
+	return nil
+}
+
+// asked finds the trial that was asked with this key: its study, and its place among the pending
+// jobs of the study.
+func (a *agenda) asked(j Journal, key string) (s *tuning, at int, err error) {
+	if _, recorded := j.Done(key); recorded {
+		return nil, 0, fmt.Errorf("%w: %s has its value already", ErrUnasked, key)
+	}
+	_, asked := j.Asked(key)
 	for _, s := range a.active {
 		at := slices.IndexFunc(s.pending, func(of job) bool { return of.key == key && !of.assess })
-		if at < 0 || !asked {
-			continue
+		if at >= 0 && asked {
+			return s, at, nil
 		}
-		of := s.pending[at]
-		trial := s.evaluated(of.proposal.Points[0], value)
-		for name, v := range values {
-			if trial.Points[0].Values == nil {
-				trial.Points[0].Values = map[string]record.Number{}
-			}
-			trial.Points[0].Values[name] = record.Number(v)
-		}
-		if trial.Outside = !within(s.Require, trial.Points[0].Values); trial.Outside {
-			trial.Status = outsideStatus
-		}
-		line := record.Line{Trial: &trial}
-		if failure != nil {
-			line = of.failed(cause.Failed(failure))
-			line.Trial.Asked = [][]record.Number{trial.Points[0].Theta}
-		}
-		line.Seconds = time.Since(since).Seconds()
-		if line = of.stamp(line); of.inOrder() || of.proposal.Enqueued > 0 {
-			err = a.record(of, line)
-		} else {
-			err = j.Append(line)
-		}
-		if err != nil {
-			return err
-		}
-		j.Told(key)
-		s.pending = slices.Delete(s.pending, at, at+1)
-		a.freeSearch(s)
-		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrUnasked, key)
+	return nil, 0, fmt.Errorf("%w: %s", ErrUnasked, key)
 }
 
 // askedAgenda makes the agenda for Ask or Tell. One process at a time has it, until done.

@@ -52,10 +52,10 @@ func TestAskAndTell(t *testing.T) {
 				}
 				j = mustOpen(t, dir)
 				v, failure := value(t.Context(), at.X)
-				if err := Tell(studies, j, at.Key, v, nil, failure); err != nil {
+				if err := Tell(studies, j, at.Key, Told{Value: v, Failure: failure}); err != nil {
 					t.Fatal(err)
 				}
-				if err := Tell(studies, j, at.Key, v, nil, failure); !errors.Is(err, ErrUnasked) {
+				if err := Tell(studies, j, at.Key, Told{Value: v, Failure: failure}); !errors.Is(err, ErrUnasked) {
 					t.Errorf("told twice: %v", err)
 				}
 				mustClose(t, j)

@@ -28,6 +28,7 @@ var EarlyStops = registry.Table[EarlyStop]{
 var ErrEarly = errors.New("the trial was stopped early")
 
 const (
+	earlyStatus = "stopped early" // status of a trial that was stopped early
 	// earlyBatch is the number of trials that run together in a search that proposes all its trials
 	// at once, if trials may end early. A trial is compared with the trials before its batch, so
 	// that the result does not depend on the number of workers.

@@ -132,7 +132,7 @@ func (s *Study) trial(
 		t.Output, t.Interim = e.Output, e.reported()
 		if errors.Is(err, ErrEarly) && len(t.Interim) > 0 {
 			value, err = float64(t.Interim[len(t.Interim)-1].Value), nil
-			t.Early, t.Status = true, "stopped early"
+			t.Early, t.Status = true, earlyStatus
 		}
 		if ctx.Err() != nil {
 			return t, ctx.Err()

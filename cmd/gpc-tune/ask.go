@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/record"
 )
 
 func askCommand() *cobra.Command {
@@ -47,23 +48,44 @@ results are in the run folder. Otherwise the method waits for the values of the 
 
 func tellCommand() *cobra.Command {
 	var e experiment
+	var way []string
 	c := &cobra.Command{
-		Use:   "tell RUN | FILE.yaml ID VALUE | NAME=VALUE... | failed [REASON]",
+		Use:   "tell RUN | FILE.yaml ID VALUE | NAME=VALUE... | failed [REASON] | early | running",
 		Short: "Record the value of a point that gpc-tune ask has printed",
 		Long: `Record the value of a point that gpc-tune ask has printed with this id, or that it has none. A
-failed point counts as a failed trial, and the report has the reason. Several values have their names.`,
-		Example: "  gpc-tune tell runs/mine 3f0b7c 0.42\n  gpc-tune tell runs/mine 3f0b7c failed \"out of memory\"",
-		Args:    cobra.MinimumNArgs(3),
+failed point counts as a failed trial, and the report has the reason. Several values have their names.
+
+--way STEP=VALUE, once for each step, gives values on the way, such as the loss after each epoch. With
+running instead of a value nothing is recorded: the output is {"stop": true} if the rule stop_early of
+the file stops the point there. A point that was stopped is told with early; its value is the last one on
+the way, and it cannot be the best.`,
+		Example: "  gpc-tune tell runs/mine 3f0b7c 0.42\n  gpc-tune tell runs/mine 3f0b7c failed \"out of memory\"\n" +
+			"  gpc-tune tell runs/mine 3f0b7c running --way 1=0.9 --way 2=0.7",
+		Args: cobra.MinimumNArgs(3),
 		RunE: func(c *cobra.Command, args []string) error {
-			values, failure, err := valuesTold(args[2:])
+			told, err := valuesTold(args[2:])
 			if err != nil {
 				return err
+			}
+			if told.Way, err = wayTold(way); err != nil {
+				return err
+			}
+			running := args[2] == "running"
+			if (running || told.Early) && len(told.Way) == 0 {
+				return usage("%s needs values on the way, as in --way 1=0.9", args[2])
 			}
 			plan, err := e.plan(c, args[0])
 			if err != nil {
 				return err
 			}
-			if err := runs.Tell(plan, e.dir, args[1], values, failure, runs.Options{Warn: warner(c)}); err != nil {
+			if running {
+				stop, err := runs.Behind(plan, e.dir, args[1], told.Way, runs.Options{Warn: warner(c)})
+				if err != nil {
+					return err
+				}
+				return json.NewEncoder(forPrograms(c)).Encode(map[string]bool{"stop": stop})
+			}
+			if err := runs.Tell(plan, e.dir, args[1], told, runs.Options{Warn: warner(c)}); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(c.ErrOrStderr(), "recorded")
@@ -71,29 +93,52 @@ failed point counts as a failed trial, and the report has the reason. Several va
 		},
 	}
 	e.flags(c)
+	c.Flags().StringArrayVar(&way, "way", nil, "a value on the way, `STEP=VALUE` (repeatable, with growing steps)")
 	return c
 }
 
-// valuesTold reads the values of a point, or why it has none.
-func valuesTold(args []string) (values map[string]float64, failure, err error) {
-	if args[0] == "failed" {
-		if len(args) > 1 {
-			return nil, errors.New(strings.Join(args[1:], " ")), nil
+// wayTold reads values on the way.
+func wayTold(texts []string) (way []record.Interim, err error) {
+	for _, text := range texts {
+		step, value, _ := strings.Cut(text, "=")
+		x, wrongStep := strconv.ParseFloat(step, 64)
+		y, wrong := strconv.ParseFloat(value, 64)
+		at := record.Interim{Step: x, Value: record.Number(y)}
+		if wrongStep != nil || wrong != nil || !record.Number(x).Finite() || !at.Value.Finite() ||
+			len(way) > 0 && !(x > way[len(way)-1].Step) {
+			return nil, usage("--way takes STEP=VALUE with finite numbers and growing steps, not %q", text)
 		}
-		return nil, errors.New("the program told that it failed"), nil
+		way = append(way, at)
 	}
-	values = map[string]float64{}
+	return way, nil
+}
+
+// valuesTold reads the values of a point, or why it has none. A point that is running has neither.
+func valuesTold(args []string) (told runs.Told, err error) {
+	switch args[0] {
+	case "failed":
+		if told.Failure = errors.New("the program told that it failed"); len(args) > 1 {
+			told.Failure = errors.New(strings.Join(args[1:], " "))
+		}
+		return told, nil
+	case "early", "running":
+		if told.Early = args[0] == "early"; len(args) > 1 {
+			return told, usage("%s takes no value but --way", args[0])
+		}
+		return told, nil
+	}
+	told.Values = map[string]float64{}
 	for _, arg := range args {
 		name, text, named := strings.Cut(arg, "=")
 		if !named {
 			name, text = "", arg
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if _, twice := values[name]; twice || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, usage("tell takes a finite number, NAME=VALUE for several, or failed and a reason, not %q",
-				args)
+		if _, twice := told.Values[name]; twice || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return told, usage("tell takes a finite number, NAME=VALUE for several, failed and a reason, early or "+
+				"running, not %q", args)
 		}
-		values[name] = v
+		told.Values[name] = v
 	}
-	return values, nil, nil
+	return told, nil
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
@@ -58,28 +60,58 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 	return a, err
 }
 
+// Told has the results of a point for Tell, in the signs of the program. A single value has the
+// name "". The steps of the values on the way must grow.
+type Told struct {
+	Values  map[string]float64
+	Way     []record.Interim
+	Early   bool // the trial was stopped early, and its value is the last one on the way
+	Failure error
+}
+
 // Tell records the values of a point of Ask, or the reason why it has none. A program with one
 // value has it without a name, or by the name of the file.
-func Tell(p *plan.Plan, dir, id string, values map[string]float64, failure error, o Options) error {
+func Tell(p *plan.Plan, dir, id string, told Told, o Options) (err error) {
 	j, err := asking(p, dir, o)
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	value, of := math.NaN(), p.Spec.Program
-	var kept map[string]float64
-	if failure == nil {
-		if value, kept, err = of.Told(values); err != nil {
+	out := search.Told{Value: math.NaN(), Way: inSearch(p, told.Way), Early: told.Early, Failure: told.Failure}
+	if told.Failure == nil && !told.Early {
+		if out.Value, out.Values, err = p.Spec.Program.Told(told.Values); err != nil {
 			return err
 		}
 	}
-	if of.Minimize {
-		value = -value
+	if p.Spec.Program.Minimize {
+		out.Value = -out.Value
 	}
-	if err := search.Tell(p.Search(), j, id, value, kept, failure); err != nil {
+	if err := search.Tell(p.Search(), j, id, out); err != nil {
 		return err
 	}
 	return j.Close()
+}
+
+// Behind reports whether the rule stop_early of the file stops a point of Ask, from its values on
+// the way. Nothing is recorded.
+func Behind(p *plan.Plan, dir, id string, way []record.Interim, o Options) (bool, error) {
+	j, err := asking(p, dir, o)
+	if err != nil {
+		return false, err
+	}
+	defer j.Close()
+	return search.Behind(p.Search(), j, id, inSearch(p, way))
+}
+
+// inSearch gives values on the way the sign of the maximised objective.
+func inSearch(p *plan.Plan, way []record.Interim) []record.Interim {
+	way = slices.Clone(way)
+	for i := range way {
+		if p.Spec.Program.Minimize {
+			way[i].Value = -way[i].Value
+		}
+	}
+	return way
 }
 
 // asking opens the journal for Ask and Tell.

@@ -1,11 +1,13 @@
 """Gaussian-process classifiers that are tuned, compared and explained by the program gpc-tune."""
 
-from ._classifiers import GaussianProcessClassifier, Report, TunedClassifier
+from ._classifiers import GaussianProcessClassifier, TunedClassifier
+from ._effects import Effects
 from ._process import GpcTuneError, GpcTuneWarning, InvalidError
-from ._search import Asked, Search, minimize
+from ._report import Report
+from ._search import Asked, Search, StopTrial, Trial, minimize
 
-__all__ = ["Asked", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report", "Search",
-           "TunedClassifier", "minimize"]
+__all__ = ["Asked", "Effects", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report",
+           "Search", "StopTrial", "Trial", "TunedClassifier", "minimize"]
 
 
 def __getattr__(name: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import html
+import csv
+import io
 import json
 import os
 import re
@@ -13,7 +14,9 @@ import numpy as np
 
 from . import _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
+from ._effects import Effects, effects
 from ._process import Model, Process, working
+from ._report import Report
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
 
@@ -61,7 +64,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                             f"has {sorted({type(v).__name__ for v in names})} as feature name / column name types.")
         self.classes_, self.n_features_in_ = classes, len(columns)
         self._inputs = _table.learn(names, columns, [label, "sample weight"])
-        self._names = _names(classes)
+        self._names, self._label = _names(classes), label
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         rows = np.flatnonzero(kept)
         if self._sorted:
@@ -145,6 +148,84 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """The probabilities, (n, classes), of classes_ for the rows of X, (n, d)."""
         return self._predictions(X)[0]
 
+    def sets(self, X: Any, coverage: float = 0.9) -> Any:
+        """The sets of classes that contain the true class with this coverage, for each class.
+
+        A set compares the probabilities of a case with the held-out ones of the training cases, which are there with
+        TunedClassifier, and with GaussianProcessClassifier(cv=...).
+
+        Parameters
+        ----------
+        X : array or pandas frame, (n, d)
+        coverage : float, between 0 and 1
+
+        Returns
+        -------
+        array of bool, (n, classes), or a frame with the index of X and the columns classes_
+            Whether each class is in the set of each row. A set can be empty.
+        """
+        rows = list(csv.reader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage))))))
+        at = rows[0].index("set")
+        found = [row[at].split("; ") for row in rows[1:]]
+        out = np.array([[name in set_ for name in self._names] for set_ in found], dtype=bool)
+        return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
+
+    def effects(self, X: Any, y: Any = None, *, inputs: Sequence[str] = (), pairs: Sequence[Sequence[str]] = (),
+                repeats: int = 5, random_state: Optional[int] = None) -> Effects:
+        """Measures what drives the predictions: importances and effects of the inputs.
+
+        Parameters
+        ----------
+        X : array or pandas frame, (n, d)
+            Cases, best such that the model was not fitted to.
+        y : array or series, (n,), optional
+            Their labels. Importances need them.
+        inputs : names
+            The inputs that get curves, by the names of the frame, or x1, x2, ... of an array; by default the six most
+            important ones.
+        pairs : pairs of names
+            Inputs whose joint effect is shown: of the first at three values of the second.
+        repeats : int
+            Permutations of each input, 2 or more.
+        random_state : int, optional
+            Seed of the permutations.
+        """
+        known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._fitted_inputs())}
+        args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
+        for name in inputs if inputs or y is not None or pairs else self._fitted_inputs():
+            args += ["--input", known.get(str(name), name if isinstance(name, str) else name.name)]
+        for a, b in pairs:
+            args += ["--pair", f"{known.get(str(a), a)},{known.get(str(b), b)}"]
+        text = self._run(X, y, "effects", *args, "--format", "json")
+        return effects(text, {program: name for name, program in known.items()},
+                       dict(zip(self._names, self.classes_.tolist())),
+                       lambda: self._run(X, y, "effects", *args, "--format", "html"))
+
+    def _fitted_inputs(self) -> list[_table.Column]:
+        self._fitted("schema")
+        return self._inputs
+
+    def _run(self, X: Any, y: Any, command: str, *args: str) -> str:
+        """The output of a command on the model file and the rows of X, with the labels y if they are there."""
+        inputs = self._fitted_inputs()
+        names, columns, n = _table.columns_of(X)
+        self._compare(names, len(columns))
+        header, table = [i.name for i in inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, inputs)]
+        if y is not None:
+            place = {c: k for k, c in enumerate(self.classes_.tolist())}
+            y = np.asarray(y)
+            if y.shape != (n,):
+                raise ValueError(f"y has the shape {y.shape}, expected {(n,)}")
+            unseen = sorted({str(v) for v in y.tolist() if v not in place})
+            if unseen:
+                raise ValueError(f"y contains previously unseen labels: {unseen}")
+            header.append(self._label)
+            table.append([self._names[place[v]].encode() for v in y.tolist()])
+        with working() as process:
+            process.ask("write", self._model.file, name="model.json")
+            process.ask("write", _table.parquet(header, table, n), name="cases.parquet")
+            return process.command(command, "model.json", "cases.parquet", *args)
+
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities, (n, classes)."""
         with np.errstate(divide="ignore"):
@@ -220,6 +301,8 @@ class GaussianProcessClassifier(_Classifier):
     tune : text or mapping, optional
         How hyperparameters are chosen. By default by BFGS on the log evidence of Laplace's method
         if ep predicts, which is faster, and else of the method itself. "none" keeps initial values.
+    cv : int, optional
+        Number of folds whose held-out predictions sets() compares with; by default there are none, and no sets.
     random_state : int, optional
         Seed of all random numbers.
     verbose : bool
@@ -238,7 +321,7 @@ class GaussianProcessClassifier(_Classifier):
 
     def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
                  classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
-                 random_state: Optional[int] = None, verbose: bool = False):
+                 cv: Optional[int] = None, random_state: Optional[int] = None, verbose: bool = False):
         self.kernel = kernel
         self.inference = inference
         self.likelihood = likelihood
@@ -246,6 +329,7 @@ class GaussianProcessClassifier(_Classifier):
         self.classes = classes
         self.preprocess = preprocess
         self.tune = tune
+        self.cv = cv
         self.random_state = random_state
         self.verbose = verbose
 
@@ -264,6 +348,8 @@ class GaussianProcessClassifier(_Classifier):
                 tune["inference"] = "laplace"
         study = [f"seed: {_seed(self.random_state)}", f"data: {json.dumps({**data, 'preprocess': self.preprocess})}",
                  "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()), f"tune: {_yaml(tune)}"]
+        if self.cv is not None:
+            study += [f"evaluate: {{kfold: {{k: {int(self.cv)}}}}}", "predict: {sets: {coverage: 0.9}}"]
         process.ask("write", "\n".join(study).encode(), name="model.yaml")
         process.command("fit", "model.yaml", "-m", "model.json", verbose=self.verbose)
 
@@ -276,29 +362,6 @@ def _seed(random_state: Any) -> int:
     return int(random_state)
 
 
-class Report:
-    """The report of a run: a page in a notebook, and text where it is printed."""
-
-    def __init__(self, text: str, page: str):
-        self.text = text
-        self.page = page
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return (f'<iframe srcdoc="{html.escape(self.page)}" style="width: 100%; height: 40em; border: 0" '
-                'title="report"></iframe>')
-
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the page as an HTML file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page)
-
-
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
 
@@ -306,7 +369,8 @@ class TunedClassifier(_Classifier):
     ----------
     study : path, text of YAML or mapping, optional
         A study, whose section data is replaced by the table of fit; by default the one that
-        ``gpc-tune init`` writes for this table.
+        ``gpc-tune init`` writes for this table. With a study of your own sets() needs
+        predict: {sets: {coverage: 0.9}} in it, and folds.
     time : text
         The time that the study of ``gpc-tune init`` may take: 30s, 2m, 4h or overnight.
     random_state : int, optional
@@ -348,6 +412,7 @@ class TunedClassifier(_Classifier):
             for name, meaning in data.get("columns", {}).items():
                 if "ordered" in meaning:
                     settings += ["--set", f"data.columns.{name}={json.dumps(meaning)}"]
+            settings += ["--set", "predict.sets.coverage=0.9"]
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
         else:
             self.study_ = _with_data(self.study, data)

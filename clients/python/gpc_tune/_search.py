@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import math
 import os
 import sys
 import weakref
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple, Type, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
-from ._classifiers import Report, _seed
+from ._classifiers import _seed
 from ._process import GpcTuneError, Process, _leave
+from ._report import Report
 
 Value = Union[float, int, str, bool, None]
 
@@ -21,6 +23,42 @@ class Asked(NamedTuple):
 
     point: dict[str, Value]
     id: str
+
+
+class StopTrial(Exception):
+    """Raised by Trial.report where a trial is so far behind that it is to end. minimize records it as stopped early."""
+
+
+class Trial:
+    """A trial of minimize, which takes values on the way.
+
+    Attributes
+    ----------
+    point : dict
+        The values by name.
+    values : list of (step, value)
+        The values on the way so far.
+    stopped : bool
+        The trial was told to end.
+    """
+
+    def __init__(self, search: "Search", asked: Asked):
+        self.point, self.values, self.stopped = dict(asked.point), [], False  # type: ignore[var-annotated]
+        self._search, self._asked = search, asked
+
+    def report(self, step: float, value: float) -> None:
+        """Gives the value after a step, such as an epoch. Steps grow.
+
+        Raises StopTrial if the rule stop_early of the search ends the trial there. Values that are not finite are
+        left out.
+        """
+        if self.values and not step > self.values[-1][0]:
+            raise ValueError(f"step {step} does not follow step {self.values[-1][0]}")
+        if math.isfinite(value):
+            self.values.append((float(step), float(value)))
+            self.stopped = self._search.behind(self._asked, self.values)
+        if self.stopped:
+            raise StopTrial(f"behind at step {step:g} with {value:g}")
 
 
 class Search:
@@ -37,6 +75,9 @@ class Search:
         A strategy of ``gpc-tune list strategies``.
     maximize : bool
         Large values are good.
+    stop_early : text or mapping, optional
+        Rule that ends trials early by their values on the way: median, successive_halving, or with options
+        ``{"median": {"from": 10}}``.
     folder : path, optional
         Where the search is kept. A search with the same arguments goes on there.
     random_state : int, optional
@@ -51,10 +92,14 @@ class Search:
     """
 
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
+                 stop_early: Union[str, Mapping[str, Any], None] = None,
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
-        program = {"hyperparameters": {name: _range(of) for name, of in space.items()}, "minimize": not maximize}
+        program: dict[str, Any] = {"hyperparameters": {name: _range(of) for name, of in space.items()},
+                                   "minimize": not maximize}
+        if stop_early is not None:
+            program["stop_early"] = stop_early
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
                             "tune": {"method": method, "trials": trials}})
         self._file = os.path.join(self._folder, "search.yaml")
@@ -89,16 +134,31 @@ class Search:
         self._keep()
         return out
 
-    def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value") -> None:
-        """Records the value of a point; None or NaN means that it failed, for the reason why."""
-        name = asked if isinstance(asked, str) else asked.id
-        if value is None or not math.isfinite(value):
+    def behind(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]]) -> bool:
+        """Whether the rule stop_early ends a point with these values on the way, (step, value) each."""
+        return json.loads(self._tell(asked if isinstance(asked, str) else asked.id, way, "running"))["stop"]
+
+    def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value", *,
+             way: Sequence[Tuple[float, float]] = (), early: bool = False) -> None:
+        """Records the value of a point; None or NaN means that it failed, for the reason why.
+
+        way are its values on the way, (step, value) each. With early the point was stopped early: it has the last of
+        them, and cannot be the best.
+        """
+        if early:
+            text = ["early"]
+        elif value is None or not math.isfinite(value):
             text = ["failed", why if value is None else f"the value is {value}"]
         else:
             text = [repr(float(value))]
-        self._process.command("tell", self._file, "-o", self._run, "--", name, *text)
+        name = asked if isinstance(asked, str) else asked.id
+        self._tell(name, way, *text)
         self.untold_ = [asked for asked in self.untold_ if asked.id != name]
         self._keep()
+
+    def _tell(self, name: str, way: Sequence[Tuple[float, float]], *text: str) -> str:
+        steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
+        return self._process.command("tell", self._file, "-o", self._run, *steps, "--", name, *text)
 
     def _keep(self) -> None:
         if self._folder:
@@ -107,16 +167,17 @@ class Search:
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
-        """The points whose values are told, in their order: point, value (NaN: failed) and failure."""
+        """The points whose values are told, in their order: point, value (NaN: failed), failure, and stopped."""
         table = json.loads(self._process.command("export", self._run, "--what", "trials", "--format", "json",
                                                  warn=False))
         return [{"point": t["hyperparameters"], "value": math.nan if t["value"] is None else float(t["value"]),
-                 "failure": t["failure"]} for t in table]
+                 "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
         """The best point and its value."""
-        told = [(t["value"], t["point"]) for t in self.trials_ if math.isfinite(t["value"])]
+        told = [(t["value"], t["point"]) for t in self.trials_
+                if math.isfinite(t["value"]) and not t["stopped"]]
         if not told:
             raise GpcTuneError("no point has a value yet")
         value, point = (max if self._maximize else min)(told, key=lambda t: t[0])
@@ -134,17 +195,19 @@ class Search:
         return Report(self._process.command("show", self._run, warn=False), page)
 
 
-def minimize(f: Callable[[dict[str, Value]], float], space: Mapping[str, Any], *, trials: int = 50,
-             method: str = "bayes", folder: Union[str, "os.PathLike[str]", None] = None,
-             random_state: Optional[int] = None, catch: Tuple[Type[BaseException], ...] = (),
-             verbose: bool = False) -> Search:
+def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
+             stop_early: Union[str, Mapping[str, Any], None] = None,
+             folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None,
+             catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
     """Searches the point at which f is smallest.
 
     Parameters
     ----------
     f : function
-        Takes a point, a dict of values by name, and returns a number. NaN is a failed trial.
-    space, trials, method, folder, random_state
+        Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it takes two arguments,
+        the second is the Trial: ``trial.report(step, value)`` gives values on the way, and raises StopTrial where
+        stop_early ends the trial.
+    space, trials, method, stop_early, folder, random_state
         As of Search. With a folder, a search that was stopped goes on.
     catch : exceptions
         Those of f that are failed trials; others end the search.
@@ -157,17 +220,35 @@ def minimize(f: Callable[[dict[str, Value]], float], space: Mapping[str, Any], *
         ``best_`` is the best point with its value, ``trials_`` are all points, and ``report_`` is a
         page.
     """
-    search = Search(space, trials=trials, method=method, folder=folder, random_state=random_state)
+    search = Search(space, trials=trials, method=method, stop_early=stop_early, folder=folder,
+                    random_state=random_state)
+    reports = _arguments(f) > 1
     for asked in itertools.chain(search.untold_, iter(search.ask, None)):
+        trial, value, why = Trial(search, asked), None, ""
         try:
-            value = f(dict(asked.point))
+            value = f(dict(asked.point), trial) if reports else f(dict(asked.point))
+        except StopTrial:
+            if not trial.stopped:
+                raise
         except catch as wrong:
-            search.tell(asked, None, f"{type(wrong).__name__}: {wrong}")
+            why = f"{type(wrong).__name__}: {wrong}"
+        search.tell(asked, value, why, way=trial.values, early=trial.stopped)
+        if trial.stopped:
+            value = trial.values[-1][1]
+        if value is None:
             continue
-        search.tell(asked, value)
         if verbose:
-            print(f"{value:.6g} at {asked.point}", file=sys.stderr, flush=True)
+            print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
     return search
+
+
+def _arguments(f: Callable[..., Any]) -> int:
+    """The number of arguments that a function must be given by place."""
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)
 
 
 def _range(of: Any) -> Any:

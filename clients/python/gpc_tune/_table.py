@@ -88,6 +88,14 @@ def _pandas() -> Any:
     return sys.modules.get("pandas")
 
 
+def frame(columns: dict[Any, Any], index: Any = None) -> Any:
+    """A table with these columns: a pandas frame where pandas is imported, and otherwise a record array."""
+    if _pandas() is not None:
+        return _pandas().DataFrame(columns, index=index)
+    arrays = [np.asarray(v) for v in columns.values()]
+    return np.rec.fromarrays([a if len(a) else a.astype("U1") for a in arrays], names=[str(name) for name in columns])
+
+
 def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
     """The names of the columns, None for those of an array, the columns, and the number of rows."""
     if hasattr(X, "toarray"):

@@ -67,3 +67,34 @@ def test_ask_and_tell():
     assert search.ask() is None and search.done and search.best_[1] == 3
     with pytest.raises(gpc_tune.InvalidError, match="unknown range"):
         gpc_tune.Search({"x": {"logg": 1}}).ask()
+
+
+def test_early_stopping(tmp_path):
+    ran = []
+
+    def train(point, trial):
+        for step in range(1, 10):
+            ran.append(step)
+            trial.report(step, (point["x"] - .3) ** 2 + 1 / step)
+        return (point["x"] - .3) ** 2
+
+    def search(**more):
+        return gpc_tune.minimize(train, {"x": (0.0, 1.0)}, trials=24, method="sobol", **more)
+
+    whole = search()
+    assert len(ran) == 24 * 9 and not any(t["stopped"] for t in whole.trials_)
+    ran.clear()
+    some = search(stop_early={"median": {"trials": 5}}, folder=tmp_path / "early")
+    assert len(ran) < 24 * 8
+    stopped = [t for t in some.trials_ if t["stopped"]]
+    assert len(stopped) > 4 and some.best_ == whole.best_
+    for t in stopped:  # the last value on the way
+        assert min(abs(t["value"] - (t["point"]["x"] - .3) ** 2 - 1 / step) for step in range(1, 10)) < 1e-12
+    assert "stopped early" in str(some.report_)
+
+    def wrong(point, trial):
+        trial.report(2, 1)
+        trial.report(2, 1)
+
+    with pytest.raises(ValueError, match="step 2 does not follow step 2"):
+        gpc_tune.minimize(wrong, {"x": (0.0, 1.0)}, trials=2)

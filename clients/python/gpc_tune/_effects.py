@@ -1,0 +1,76 @@
+"""What drives the predictions of a classifier: importances and effects of its inputs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Callable, Mapping, Optional
+
+import numpy as np
+
+from . import _table
+from ._report import Report
+
+
+class Effects:
+    """Importances and effects of the inputs of a classifier, as ``gpc-tune effects`` measures them.
+
+    Tables are pandas frames where pandas is imported, and otherwise record arrays of NumPy.
+
+    Attributes
+    ----------
+    importance : table, a row for each input, the most important first
+        ``input``; ``bits``, the information per case that predictions lose if the values of the input come from
+        other cases, with the ends ``lo`` and ``hi`` of its 95 % interval; ``noise``, the level of noise. Empty without
+        labels.
+    curves : table, a row for each point of each curve
+        ``input``; ``kind``, partial_dependence or accumulated_local; ``scale``, probability or latent; ``class``;
+        ``beside`` and ``given``, the second input of a pair and its value; ``x``, the value of the input, NaN for a
+        category, whose name is ``level``; ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none.
+    base_bits : float
+        The information of the predictions of the labelled cases, in bits per case; NaN without labels.
+    report_ : Report
+        The page with all tables and pictures, which a notebook shows.
+    """
+
+    def __init__(self, of: Mapping[str, Any], names: Mapping[str, Any], classes: Mapping[str, Any],
+                 page: Callable[[], str]):
+        self.base_bits = float(of["base_bits"]) if of["scored"] else float("nan")
+        rows = of["importance"] or []
+        self.importance = _table.frame({
+            "input": [names.get(row["input"], row["input"]) for row in rows],
+            **{key: np.array([row[key] for row in rows], dtype=float) for key in ("bits", "lo", "hi", "noise")}})
+        columns: dict[str, list[Any]] = {key: [] for key in ("input", "kind", "scale", "class", "beside", "given", "x",
+                                                             "level", "mean", "lo", "hi")}
+        for curve in of["curves"] or []:
+            n, levels = len(curve["x"]), curve.get("names")
+            for key in ("input", "beside"):
+                columns[key] += [names.get(curve.get(key), curve.get(key, ""))] * n
+            for key in ("kind", "scale", "given"):
+                columns[key] += [curve.get(key, "")] * n
+            columns["class"] += [classes.get(curve.get("class"), "")] * n
+            columns["x"] += [np.nan] * n if levels else curve["x"]
+            columns["level"] += levels or [""] * n
+            for key in ("mean", "lo", "hi"):
+                columns[key] += curve.get(key) or [np.nan] * n
+        for key in ("x", "mean", "lo", "hi"):
+            columns[key] = np.array(columns[key], dtype=float)  # type: ignore[assignment]
+        self.curves = _table.frame(columns)
+        self._page, self._report = page, None  # type: tuple[Callable[[], str], Optional[Report]]
+        self._text = f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
+
+    @property
+    def report_(self) -> Report:
+        if self._report is None:
+            self._report = Report(self._text, self._page())
+        return self._report
+
+    def __repr__(self) -> str:
+        return f"Effects({self._text})"
+
+    def _repr_html_(self) -> str:
+        return self.report_._repr_html_()
+
+
+def effects(text: str, names: Mapping[str, Any], classes: Mapping[str, Any], page: Callable[[], str]) -> Effects:
+    """The effects in the JSON of the program."""
+    return Effects(json.loads(text), names, classes, page)

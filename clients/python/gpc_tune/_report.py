@@ -1,0 +1,30 @@
+"""The report of a run."""
+
+from __future__ import annotations
+
+import html
+import os
+from typing import Union
+
+
+class Report:
+    """The report of a run: a page in a notebook, and text where it is printed."""
+
+    def __init__(self, text: str, page: str):
+        self.text = text
+        self.page = page
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.page)}" style="width: 100%; height: 40em; border: 0" '
+                'title="report"></iframe>')
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the page as an HTML file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page)
