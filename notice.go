@@ -1,5 +1,6 @@
 // Package gpctune has files of the repository that are part of the program: its own licence, the
-// licences of modules, fonts and data sets in it, the Dockerfile of its image, and the glossary of the guide.
+// licences of modules, fonts and data sets in it, the Dockerfile of its image, and the glossary of
+// the guide.
 package gpctune
 
 import _ "embed"

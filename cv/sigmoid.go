@@ -43,13 +43,13 @@ func FitSigmoid(f Link, x, v []float64, is []bool, weight []float64) (a, b float
 	return at.a / p.unit, at.b
 }
 
-// slopeDeviation is the prior standard deviation of ln a in fitSlope. With 0.2 a temperature that is
-// learnt from some hundred cases costs at most 0.002 nats per case where none is needed.
+// slopeDeviation is the prior standard deviation of ln a in fitSlope. With 0.2 a temperature that
+// is learnt from some hundred cases costs at most 0.002 nats per case where none is needed.
 const slopeDeviation = 0.2
 
 // fitSlope returns the a > 0 that maximises Σ_i w_i ln F(±a x_i) - (ln a)²/(2 s²), with + for
-// cases that belong to the class and s = slopeDeviation: the mode under a log-normal prior around 1. It
-// takes Newton steps in ln a.
+// cases that belong to the class and s = slopeDeviation: the mode under a log-normal prior around
+// 1. It takes Newton steps in ln a.
 func fitSlope(f Link, x []float64, is []bool, weight []float64) (a float64) {
 	p := newSigmoidFit(f, x, nil, is, counted(weight, len(x)))
 	for i, yes := range is {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -79,11 +80,12 @@ func TestAdjustmentsDoNotSeeWhatScoresThem(t *testing.T) {
 	}
 }
 
-// Labels independent of the inputs show no skill, whatever is chosen: over six draws of 150 cases
+// Labels independent of the inputs show no skill, whatever is chosen: over draws of 150 cases
 // the mean of Matthews's correlation, with standard deviation 1/√150 per draw, is within three
 // standard errors of 0, and test information is not above 0 by more.
 func TestNoiseShowsNoSkill(t *testing.T) {
-	const draws, n = 6, 150
+	const n = 150
+	draws := exhaustive.Of(2, 6)
 	for _, calibration := range []string{"platt", "isotonic"} {
 		sums := map[string][2]float64{} // by inference: correlation, bits
 		for draw := range uint64(draws) {
@@ -108,11 +110,11 @@ func TestNoiseShowsNoSkill(t *testing.T) {
 				sums[c.Inference.Text] = [2]float64{s[0] + correlation.Value, s[1] + bits.Value}
 			}
 		}
-		limit := 3 / math.Sqrt(draws*n)
+		limit := 3 / math.Sqrt(float64(draws*n))
 		for inference, s := range sums {
-			t.Logf("%s, %s: mean correlation %.3f, bits %.3f", inference, calibration, s[0]/draws, s[1]/draws)
-			if math.Abs(s[0]/draws) > limit || s[1]/draws > limit {
-				t.Errorf("%s, %s: mean correlation %v, bits %v; skill on noise", inference, calibration, s[0]/draws, s[1]/draws)
+			t.Logf("%s, %s: mean correlation %.3f, bits %.3f", inference, calibration, s[0]/float64(draws), s[1]/float64(draws))
+			if math.Abs(s[0]/float64(draws)) > limit || s[1]/float64(draws) > limit {
+				t.Errorf("%s, %s: mean correlation %v, bits %v; skill on noise", inference, calibration, s[0]/float64(draws), s[1]/float64(draws))
 			}
 		}
 	}

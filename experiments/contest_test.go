@@ -18,7 +18,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
+	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -133,6 +135,7 @@ func TestNestedByLogEvidence(t *testing.T) {
 // With labels independent of the inputs, the best of many configurations looks better than
 // guessing, and nested cross-validation does not.
 func TestNestedScoreOfNoiseIsChance(t *testing.T) {
+	needs.That(t, exhaustive.All(), "seconds of simulation: make test-all")
 	model := "model: {kernel: {se: {amplitude: [{fixed: 1}, {fixed: 4}], length_scale: [{fixed: 0.3}, {fixed: 0.5}, {fixed: 0.8}, {fixed: 1.4}, {fixed: 2.5}, {fixed: 5}]}}, likelihood: probit, inference: laplace}\n" +
 		"tune: none\nevaluate: {kfold: {k: 4}, nested: {outer: {kfold: {k: 4}}, inner: {kfold: {k: 3}}, score: error_rate}}\n"
 	const files, cases = 8, 48

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 
@@ -24,7 +25,10 @@ import (
 func TestStarter(t *testing.T) {
 	schema, dir := compiled(t, "experiment"), t.TempDir()
 	sources := map[string]string{} // and what the file must contain
-	for _, s := range sets.Table {
+	for i, s := range sets.Table {
+		if !exhaustive.Tries(3, i) {
+			continue
+		}
 		sources[s.Name] = "dataset: " + s.Name + " "
 	}
 	for name, file := range map[string][2]string{
@@ -102,11 +106,11 @@ func TestStarterTime(t *testing.T) {
 		lacks  []string
 	}{
 		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 5", "{kfold: {k: 10}}"}, nil},
-		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
-		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",
 			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true}}"}},
-	} {
+		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
+		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
+	}[:exhaustive.Of(2, 4)] {
 		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, "", of.limit)
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -38,9 +39,9 @@ func evaluations(c reports.Configuration, preliminary bool) (n int) {
 // they reach from all starts, after less than half of the evaluations. The preliminary trials equal
 // the trials of the configuration with Laplace's method.
 func TestStartsAtLaplacesOptimum(t *testing.T) {
-	const text = `
+	text := `
 data: {dataset: crabs, preprocess: standardize, subsample: 60}
-model: {kernel: [{se: {ard: true}}, {sum: [linear, se]}], likelihood: probit, inference: [laplace, ep, variational]}
+model: {kernel: [` + strings.Join([]string{"{se: {ard: true}}", "{sum: [linear, se]}"}[:exhaustive.Of(1, 2)], ", ") + `], likelihood: probit, inference: [laplace, ep, variational]}
 evaluate: {kfold: {k: 2}}
 `
 	cold := runs(t, text+"tune: {method: bfgs, restarts: 3}\n").Configurations

@@ -324,7 +324,8 @@ const leastDistance = 1e-5
 // own proposals than from more first points.
 const mostFirst = 6
 
-// isNew reports whether u differs from every point of met by at least leastDistance along some axis.
+// isNew reports whether u differs from every point of met by at least leastDistance along some
+// axis.
 func isNew(u []float64, met [][]float64, leastDistance float64) bool {
 	return !slices.ContainsFunc(met, func(m []float64) bool {
 		return m != nil && floats.Distance(u, m, math.Inf(1)) < leastDistance

@@ -11,9 +11,9 @@ import (
 )
 
 // MultiFidelity is Bayesian optimisation that climbs through levels of a budget, such as a third of
-// the cases and all of them. The first level has Trials trials. A later level has half the
-// trials of the level before, or fewer if no point is left. One regression, with the hyperparameters and the
-// level as inputs, has the values of all trials so far (Kandasamy et al. 2017, ICML). A value
+// the cases and all of them. The first level has Trials trials. A later level has half the trials
+// of the level before, or fewer if no point is left. One regression, with the hyperparameters and
+// the level as inputs, has the values of all trials so far (Kandasamy et al. 2017, ICML). A value
 // enters as its distance below the best value of its level, squashed (see Bayes), in a unit of the
 // level. A level begins with the best point of the level before, and with the point whose distance
 // from the best was the unit there. The distance between the values of these two is the unit of the

@@ -88,12 +88,12 @@ func TestOutputsThatCannotBeWritten(t *testing.T) {
 		"run short.yaml -o done", "submit local short.yaml -o done", "submit local short.yaml -o new --dry-run", "--help", "run --help",
 	} {
 		if command != "serve done" { // serve prints an address and serves in any case
-			if _, err := os.Stat("/dev/full"); err == nil && exhaustive.Tries(2, i) {
+			if _, err := os.Stat("/dev/full"); err == nil && exhaustive.Tries(3, i) {
 				if code, said := ends(t, dir, "$GPC "+command+" > /dev/full", nil); code != exitUnexpected || !strings.Contains(said, errOutput.Error()+": ") {
 					t.Errorf("%s > /dev/full ends with %d: %s", command, code, said)
 				}
 			}
-			if !exhaustive.Tries(2, i+1) {
+			if !exhaustive.Tries(3, i+1) {
 				continue
 			}
 			code, said := ends(t, dir, "{ $GPC "+command+"; echo $? > code; } | sleep 0; cat code", nil)

@@ -27,7 +27,7 @@ name: lattice
 data: {dataset: ripley, subsample: 60}
 model: {kernel: se, likelihood: probit, inference: [laplace, ep]}
 tune: {method: grid, grid: {length_scale: {log: [-2, 1], points: 12}, amplitude: {log: [0, 3], points: 3}}}
-evaluate: {test: {}, kfold: {k: 5}}
+evaluate: {kfold: {k: 5}}
 `
 
 const latticeJobs = 2 * 6 * (12 + 1)
@@ -184,7 +184,10 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 	whole := wholeLattice(t, dir)
 	want := results(t, filepath.Join(dir, "whole"))
 	for name, c := range map[string]struct{ processes, kills int }{
-		"one": {1, exhaustive.Of(3, 6)}, "three": {3, exhaustive.Of(3, 6)}, "unharmed": {3, 0}} {
+		"one": {1, exhaustive.Of(2, 6)}, "three": {3, exhaustive.Of(2, 6)}, "unharmed": {3, 0}} {
+		if c.kills == 0 && !exhaustive.All() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/cause"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // printedBlock is a block of a page, with its first words and the commands that print its lines.
@@ -25,6 +26,9 @@ var printed = []printedBlock{
 	{"docs/own-data.md", "dataset  kernel ", []string{"init pima.yaml --data pima", "plan pima.yaml"}},
 	{"docs/troubleshooting.md", "gpc-tune: bad.yaml:", []string{"validate bad.yaml"}},
 }
+
+// runsOfPages is the number of first blocks in printed that come from a run.
+const runsOfPages = 2
 
 // drawn are pages whose blocks are formulas or pictures.
 var drawn = []string{"docs/mathematics.md", "docs/architecture.md"}
@@ -62,6 +66,10 @@ func TestPrintedBlocks(t *testing.T) {
 	met := make([]bool, len(printed))
 	var output [][]string
 	for i, p := range printed {
+		if i < runsOfPages && !exhaustive.All() {
+			output = append(output, nil)
+			continue
+		}
 		if strings.HasPrefix(p.commands[0], "report runs/begun") {
 			begun(t, filepath.Join(dir, "runs", "study"), filepath.Join(dir, "runs", "begun"))
 		}
@@ -98,7 +106,9 @@ func TestPrintedBlocks(t *testing.T) {
 			t.Errorf("%s:%d: no command is known that prints this block", page, b.line)
 			continue
 		}
-		met[i] = true
+		if met[i] = true; output[i] == nil {
+			continue
+		}
 		for k, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {
 			if !printedAs(output[i], strings.Split(line, "…")) {
 				t.Errorf("%s:%d: not printed: %s\nbut\n%s", page, b.line+k, line, strings.Join(output[i], "\n"))

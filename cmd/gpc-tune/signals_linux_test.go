@@ -214,7 +214,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 		for k, i := range all {
 			// All are handled alike. Each command hears one of the first two, and SIGHUP where it could leave a file.
 			if hangup := slices.Contains(i.args, "-o") || slices.Contains(i.args, "-m"); signal == syscall.SIGHUP && !hangup ||
-				signal == syscall.SIGINT && k%2 == 1 || signal == syscall.SIGTERM && k%2 == 0 || !exhaustive.Tries(2, k/2) {
+				signal == syscall.SIGINT && k%2 == 1 || signal == syscall.SIGTERM && k%2 == 0 || !exhaustive.Tries(4, k/2) {
 				continue
 			}
 			short := make([]string, len(i.args))

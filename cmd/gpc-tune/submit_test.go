@@ -51,7 +51,7 @@ func TestKilledWorkersGiveTheSameBytes(t *testing.T) {
 	dir := write(t, "lattice.yaml", lattice)
 	whole := wholeLattice(t, dir)
 	const blocks = 6
-	kills := exhaustive.Of(6, 12)
+	kills := exhaustive.Of(2, 12)
 	random := rand.New(rand.NewPCG(8, uint64(kills)))
 	folder := filepath.Join(dir, "twin")
 	submitted := start(t, dir, "submit", "local", "lattice.yaml", "-o", "twin", "--blocks", strconv.Itoa(blocks), "--parallel", "3", "--retries", strconv.Itoa(kills), "--set", "model.kernel=held")

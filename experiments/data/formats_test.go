@@ -26,6 +26,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // sheetOf returns the texts of a table: names, and rows of cells. An empty cell is missing.
@@ -139,7 +140,11 @@ func asZstd(text string) string {
 // Three tables give the same data in every format.
 func TestReaderAgainstReader(t *testing.T) {
 	for _, name := range []string{"iris", "crabs", "housing"} {
-		names, rows := sheetOf(t, name)
+		names, all := sheetOf(t, name)
+		rows := all[:0:0]
+		for i := 0; i < len(all); i += exhaustive.Of(3, 1) {
+			rows = append(rows, all[i])
+		}
 		s := Spec{Missing: "mean", Regression: name == "housing", Label: cells.Name(names[len(names)-1])}
 		for _, c := range names[:len(names)-1] {
 			s.Columns.Chosen = append(s.Columns.Chosen, cells.Name(c))

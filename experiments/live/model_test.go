@@ -20,6 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // The answer for rows equals the output of predict for the same file. Every other request is
@@ -259,10 +260,11 @@ func TestNoRowVanishes(t *testing.T) {
 	}
 }
 
-// Twenty-five clients at once that send the largest bodies take a fraction of a gigabyte together,
+// Eight clients at once, or 25, that send the largest bodies take a fraction of a gigabyte together,
 // whether the bodies are refused or predicted.
 func TestMemoryOfManyClients(t *testing.T) {
-	const size, clients, most = 15 << 20, 25, 700 << 20
+	const size, most = 15 << 20, 700 << 20
+	clients := exhaustive.Of(8, 25)
 	server := httptest.NewServer(NewModel(fitted(t, decimalComma, ", decimal: comma"), "", log.New(io.Discard, "", 0)))
 	defer server.Close()
 	named := httptest.NewServer(NewModel(fitted(t, strings.ReplaceAll("a;"+decimalComma, "\n", "\na;")[:len(decimalComma)+14], ", id: a, decimal: comma"), "", log.New(io.Discard, "", 0)))

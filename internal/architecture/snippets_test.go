@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // given are names that the snippets of README.md and docs use without declaring them.
@@ -85,7 +87,7 @@ evaluate: {kfold: {k: 3}}
 )
 
 // TestSnippetsRun runs the Go snippets of docs/go.md and docs/programs.md one after the other, in a folder with the files that they name.
-// Errors and panics end them.
+// Errors and panics end them. Whole programs run in make test-all; TestSnippetsCompile checks their types.
 func TestSnippetsRun(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"go.md", "programs.md"} {
@@ -138,6 +140,9 @@ func TestSnippetsRun(t *testing.T) {
 	}
 	source("overlay.json", string(replaced))
 	for program := range programs {
+		if program != "snippets" && !exhaustive.All() { // linking a program takes seconds
+			continue
+		}
 		built := filepath.Join(folder, program)
 		c := exec.Command("go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-o", built, "./internal/"+program)
 		c.Dir = root
@@ -253,17 +258,22 @@ func (p packagesByPath) imports(text string) string {
 	return imports.String()
 }
 
-func check(known packagesByPath, source string) (wrong []error) {
+// check returns the errors in a package of these files, except unused names.
+func check(known packagesByPath, sources ...string) (wrong []error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "snippet.go", source, 0)
-	if err != nil {
-		return []error{err}
+	var files []*ast.File
+	for _, source := range sources {
+		file, err := parser.ParseFile(fset, "snippet.go", source, 0)
+		if err != nil {
+			return []error{err}
+		}
+		files = append(files, file)
 	}
 	c := types.Config{Importer: known, Error: func(err error) {
 		if e, is := err.(types.Error); is && !e.Soft {
 			wrong = append(wrong, err)
 		}
 	}}
-	_, _ = c.Check("snippet", fset, []*ast.File{file}, nil) // errors are in wrong
+	_, _ = c.Check("snippet", fset, files, nil) // errors are in wrong
 	return wrong
 }

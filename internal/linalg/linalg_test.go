@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // eps is the unit roundoff.
@@ -435,13 +437,24 @@ func ints(lo, hi int) []int {
 	return s
 }
 
-// orders are sizes of square matrices: every residue modulo every tile, and sizes around the block sizes.
-var orders = append(ints(0, 52), blockLimit-1, blockLimit, blockLimit+1, 2*blockLimit+5)
+// orders are sizes of square matrices: every residue modulo every tile, and sizes around the block
+// sizes. A part of them has the small sizes, steps of 5, which no tile divides, and two blocks, with
+// the last instruction set three.
+func orders() []int {
+	if exhaustive.All() {
+		return append(ints(0, 52), blockLimit-1, blockLimit, blockLimit+1, 2*blockLimit+5)
+	}
+	some := append(ints(0, 9), 13, 18, 23, 28, 33, 38, 43, 48, blockLimit+1)
+	if all := supported(); active == all[len(all)-1] {
+		some = append(some, 2*blockLimit+5)
+	}
+	return some
+}
 
 func TestCholesky(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
-		for _, n := range orders {
+		for _, n := range orders() {
 			for _, a := range []blas64.Symmetric{randomDefinite(rng, n), nearlySingular(n)} {
 				factor := cloneSymmetric(a)
 				u, ok := Cholesky(factor)
@@ -464,7 +477,7 @@ func TestCholeskyRefuses(t *testing.T) {
 		rng := newRand()
 		for _, n := range []int{1, 2, 9, 25, blockLimit + 7} {
 			a := randomDefinite(rng, n)
-			step := 1 + n/13
+			step := 1 + n/exhaustive.Of(7, 13)
 			for i := 0; i < n; i += step {
 				for j := i; j < n; j += step {
 					for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
@@ -504,7 +517,7 @@ func TestSolveTri(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
 		_, nr := active.tile()
-		for _, n := range orders {
+		for _, n := range orders() {
 			for _, u := range triangles(n) {
 				for _, trans := range transposes {
 					for _, m := range []int{0, 1, nr - 1, nr, nr + 1, 2*nr + 3} {
@@ -527,7 +540,7 @@ func TestSolveTri(t *testing.T) {
 
 func TestInverseTri(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
-		for _, n := range orders {
+		for _, n := range orders() {
 			identity := NewGeneral(n, n)
 			for i := range n {
 				identity.Data[i*n+i] = 1
@@ -547,7 +560,7 @@ func TestInverseTri(t *testing.T) {
 
 func TestInverseCholesky(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
-		for _, n := range orders {
+		for _, n := range orders() {
 			for _, u := range triangles(n) {
 				v, w := u, u
 				v.Data, w.Data = slices.Clone(u.Data), slices.Clone(u.Data)
@@ -583,7 +596,7 @@ func TestVectors(t *testing.T) {
 				}
 			}
 		}
-		for _, n := range orders {
+		for _, n := range orders() {
 			for range 9 {
 				turn++
 				alpha, beta := factors(turn)
@@ -724,7 +737,7 @@ func TestBits(t *testing.T) {
 			return factor, InverseCholesky(u).Data
 		}
 		factor, inverted := inverse(1)
-		for _, threads := range []int{2, 3, 16} {
+		for _, threads := range []int{3, 2, 16}[:exhaustive.Of(1, 3)] {
 			f, v := inverse(threads)
 			sameBits(t, fmt.Sprintf("factor on %d threads", threads), f, factor)
 			sameBits(t, fmt.Sprintf("inverse on %d threads", threads), v, inverted)
@@ -736,7 +749,7 @@ func TestBits(t *testing.T) {
 // of threads, and UᵀU is the matrix.
 func TestFactorOnThreads(t *testing.T) {
 	defer SetThreads(1)
-	for _, n := range []int{385, 769, 1153, 1534, 1601, 2111} {
+	for _, n := range []int{385, 1153, 769, 1534, 1601, 2111}[:exhaustive.Of(2, 6)] {
 		a := randomDefinite(newRand(), n)
 		x := make([]float64, n)
 		for i := range x {
@@ -852,7 +865,7 @@ func TestStorage(t *testing.T) {
 func TestColumnsKnowNoNeighbours(t *testing.T) {
 	onEverySIMD(t, func(t *testing.T) {
 		rng := newRand()
-		for _, n := range []int{1, 2, 7, 8, 23, 24, 25, 100, 383, 385, 401, 1200} {
+		for _, n := range []int{1, 2, 7, 8, 23, 24, 25, 385, 100, 383, 401, 1200}[:exhaustive.Of(8, 12)] {
 			u := triangles(n)[0]
 			b := randomGeneral(rng, n, 30, 31)
 			solved := map[blas.Transpose]blas64.General{}

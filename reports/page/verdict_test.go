@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
@@ -25,7 +26,7 @@ func hashed(i, k int) float64 {
 // JSON, text, Markdown and the page name the same set of up to 500 configurations over three folds.
 // An interval of the JSON file contains 0 if and only if its configuration is in the set.
 func TestVerdictAgrees(t *testing.T) {
-	for _, number := range []int{12, 40, 500} {
+	for _, number := range []int{12, 40, 500}[:exhaustive.Of(2, 3)] {
 		var bits []func(int) float64
 		for k := range number {
 			mean := 0.5 - 1.5*float64((k*7)%number)/float64(number)

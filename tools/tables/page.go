@@ -83,8 +83,8 @@ units, ranks and the rest. The answer is %s.
 With the next seed the answer is %s than the best of the four.
 Compared with the four that have the inputs of `+"`init`"+`, it is %s.
 
-%s%s`, lossRatios(all, file), lossRatios(all, same), lossRatios(again, file), lossRatios(again, same), several(all, "this seed"),
-			several(again, "the next one"))
+%s%s`, lossRatios(all, file), lossRatios(all, same), lossRatios(again, file), lossRatios(again, same),
+			several(all, "this seed"), several(again, "the next one"))
 	}
 	head := []string{"table", "columns", "label", "answer's inference", "answer"}
 	if peers {

@@ -311,7 +311,8 @@ func (c *Classifier) labelled(ds *data.Data, held job.Outcome) (all []int, p cv.
 	return all, p, err
 }
 
-// withTrainingCounts returns predictions of labels with the class frequencies of the training cases.
+// withTrainingCounts returns predictions of labels with the class frequencies of the training
+// cases.
 func (c *Classifier) withTrainingCounts(rows, labels []int, proba *mat.Dense) (cv.Predictions, error) {
 	of := c.fitted.Training
 	p, err := cv.NewPredictions(rows, labels, proba, of.Counts)

@@ -72,7 +72,8 @@ func (r Row) Figure() (value, uncertainty float64, err error) {
 	}
 	_, decimals, fraction := strings.Cut(text, ".")
 	unit := -len(decimals)
-	// Digits is the number of digits of a whole number that count: 8000 with one digit is 8000 ± 500
+	// Digits is the number of digits of a whole number that count: 8000 with one digit is 8000 ±
+	// 500.
 	if n, err := strconv.Atoi(r.Digits); err == nil && !fraction && value != 0 {
 		unit = max(0, int(math.Floor(math.Log10(math.Abs(value))))+1-n)
 	}
