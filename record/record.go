@@ -214,6 +214,8 @@ type Hyperparameter struct {
 	// the start of the search, natural units
 	Init   Number `json:"init,omitzero"`
 	Whole  bool   `json:"whole,omitempty"`  // the values are whole numbers
+	Step   Number `json:"step,omitzero"`    // distance between two whole numbers, if it is not 1
+	Log    bool   `json:"log,omitempty"`    // whole numbers are searched evenly in the logarithm
 	Budget bool   `json:"budget,omitempty"` // it is the budget of the strategy
 	// bounds in a search without a local optimiser; nil: the hyperparameter is not searched, the
 	// search has a local optimiser, or the manifest is of an earlier version

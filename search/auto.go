@@ -231,8 +231,8 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 			continue
 		}
 		trials := axisTrials
-		if lo, hi := p.ThetaBounds(); p.Map.Discrete() {
-			trials = int(min(axisTrials, hi-lo)) // the other values
+		if p.Map.Discrete() {
+			trials = min(axisTrials, p.Count()-1) // the other values
 		}
 		p.Init, p.When = p.Map.Natural(theta[j]), nil
 		axis, start := Space{p}, along(*best, j)

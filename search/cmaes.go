@@ -276,7 +276,7 @@ func (f frame) margins(population int) []float64 {
 	for j, p := range f.s {
 		if p.Map.Discrete() {
 			leaves := 1 / float64(len(f.s)*population)
-			margin[j] = 0.5 / f.unit[j] / distuv.UnitNormal.Quantile(1-leaves/2)
+			margin[j] = 0.5 * p.Apart() / f.unit[j] / distuv.UnitNormal.Quantile(1-leaves/2)
 		}
 	}
 	return margin

@@ -7,18 +7,21 @@ import (
 )
 
 // frame is a coordinate system for searches that start at one point: z is 0 at the start, in units
-// of param.Spec.Scale.
+// of param.Spec.Scale, on the scale of param.Spec.Coordinate.
 type frame struct {
 	s                   Space
 	start, unit, lo, hi []float64
 }
 
 func (s Space) frame(start []float64) frame {
-	f := frame{s: s, start: start}
+	f := frame{s: s, start: slices.Clone(start)}
 	for j, p := range s {
 		unit := p.Scale()
 		lo, hi := p.ThetaBounds()
-		f.unit, f.lo, f.hi = append(f.unit, unit), append(f.lo, (lo-start[j])/unit), append(f.hi, (hi-start[j])/unit)
+		f.start[j] = p.Coordinate(start[j])
+		f.unit = append(f.unit, unit)
+		f.lo = append(f.lo, (p.Coordinate(lo)-f.start[j])/unit)
+		f.hi = append(f.hi, (p.Coordinate(hi)-f.start[j])/unit)
 	}
 	return f
 }
@@ -45,7 +48,7 @@ func (f frame) propose(z []float64) Proposal {
 	theta := f.clip(slices.Clone(z))
 	for j, p := range f.s {
 		lo, hi := p.ThetaBounds()
-		theta[j] = min(max(f.start[j]+theta[j]*f.unit[j], lo), hi)
+		theta[j] = min(max(p.AtCoordinate(f.start[j]+theta[j]*f.unit[j]), lo), hi)
 	}
 	return Proposal{Points: [][]float64{f.s.roundToGrid(theta)}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -218,11 +217,8 @@ func (a Axis) theta(p param.Spec) ([]float64, error) {
 		if a.Log != nil {
 			theta[i], v = v, param.Log.Natural(v)
 		}
-		if p.Map.Discrete() && v != math.Round(v) {
-			return nil, fmt.Errorf("%s = %v must be a whole number", p.Name, v)
-		}
-		if !(v >= p.Lo && v <= p.Hi) {
-			return nil, fmt.Errorf("%s = %v is outside its bounds [%v, %v]", p.Name, v, p.Lo, p.Hi)
+		if err := p.Admits(v); err != nil {
+			return nil, err
 		}
 		// A logarithm is exactly theta under that transform.
 		if a.Log == nil || p.Map != param.Log {

@@ -3,7 +3,6 @@ package search
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -21,8 +20,7 @@ func (s Space) mixed() bool {
 func (s Space) roundToGrid(theta []float64) []float64 {
 	for j, p := range s {
 		if p.Map.Discrete() {
-			lo, hi := p.ThetaBounds()
-			theta[j] = min(max(math.Round(theta[j]), lo), hi)
+			theta[j] = p.Nearest(theta[j])
 		}
 	}
 	for j, matters := range param.InForce(s, theta) {
@@ -116,7 +114,7 @@ func (s Space) checkNames() error {
 			continue
 		}
 		for _, v := range p.When.Values {
-			if v < s[i].Lo || v > s[i].Hi || v != math.Round(v) {
+			if s[i].Admits(v) != nil {
 				errs = append(errs, fmt.Errorf("%s is conditional on the value %v of %s, which has the values %v to %v",
 					p.Name, v, s[i].Name, s[i].Lo, s[i].Hi))
 			}

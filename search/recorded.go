@@ -48,7 +48,7 @@ func recordedSpace(all []record.Hyperparameter) (s Space, of []int) {
 		case h.Choices != nil:
 			p.Map = param.Choice
 		case h.Whole:
-			p.Map = param.Whole
+			p.Map, p.Step, p.Log = param.Whole, float64(h.Step), h.Log
 		}
 		if h.When != nil && s.index(h.When.Name) >= 0 { // else it matters always here, or never
 			p.When = &param.Condition{Name: h.When.Name, Values: h.When.Values}

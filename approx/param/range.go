@@ -27,7 +27,8 @@ var Ranges = registry.Table[Range]{
 	registry.Composed[LinearRange, Range]("linear",
 		"linear: {from: 0, to: 1}; numbers from one to another, evenly", LinearRange{ends(0, 1)}),
 	registry.Composed[WholeRange, Range]("whole",
-		"whole: {from: 1, to: 4}; whole numbers from one to another", WholeRange{ends(1, 4)}),
+		"whole: {from: 1, to: 4}; whole numbers from one to another, in steps (step: 16), evenly or in the logarithm "+
+			"(log: true)", WholeRange{Ends: ends(1, 4)}),
 	registry.Composed[ChoiceRange, Range]("choice",
 		"choice: {values: [adam, sgd]}; one of several texts, numbers, true, false or null, without an order",
 		ChoiceRange{Values: []Literal{{"adam", `"adam"`}, {"sgd", `"sgd"`}}}),
@@ -142,7 +143,7 @@ func (s Spec) Value(l Literal) (float64, error) {
 			}
 		}
 	}
-	if err != nil || !(v >= s.Lo && v <= s.Hi) || v != math.Round(v) {
+	if err != nil || s.Admits(v) != nil {
 		return 0, fmt.Errorf("%q is no value of %s", l.Text, s.Name)
 	}
 	return v, nil
@@ -201,11 +202,37 @@ func (r LinearRange) Spec(name string, before []Spec) (Spec, error) {
 // WholeRange is a range of whole numbers.
 type WholeRange struct {
 	Ends `yaml:",inline"`
+	Step int  `yaml:"step"` // distance between neighbours, from the smallest on; 0: 1
+	Log  bool `yaml:"log"`  // a search takes them evenly in the logarithm
 }
 
 // Spec implements Range.
 func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
-	return r.spec(name, Whole, before)
+	s, err := r.spec(name, Whole, before)
+	if err != nil {
+		return s, err
+	}
+	if r.Step < 0 {
+		return s, fmt.Errorf("%s: step = %d must be 1 or more", name, r.Step)
+	}
+	s.Step, s.Log = float64(r.Step), r.Log
+	if s.Nearest(s.Hi) != s.Hi {
+		return s, fmt.Errorf("%s: to = %v is no whole number of steps of %d above from = %v; write for example to: %v",
+			name, s.Hi, r.Step, s.Lo, s.Nearest(s.Hi))
+	}
+	if s.Log && !(s.Lo > s.step()/2) {
+		return s, fmt.Errorf("%s: log: true needs from above half a step, %v", name, s.step()/2)
+	}
+	if r.Init == nil {
+		s.Init = s.Nearest(s.AtCoordinate((s.Coordinate(s.Lo) + s.Coordinate(s.Hi)) / 2))
+		if !r.Log && r.Step == 0 {
+			s.Init = math.Floor((s.Lo + s.Hi) / 2)
+		}
+	}
+	if err := s.Admits(s.Init); err != nil {
+		return s, fmt.Errorf("%s: init: %w", name, err)
+	}
+	return s, nil
 }
 
 // ChoiceRange has values without an order.
@@ -224,8 +251,8 @@ func (r ChoiceRange) Spec(name string, before []Spec) (Spec, error) {
 		plain = plain && l.JSON[0] == '"'
 		texts, literals = append(texts, l.Text), append(literals, l.JSON)
 	}
-	if !once || len(texts) < 2 {
-		return Spec{}, fmt.Errorf("%s: values must have two different texts or more, each once", name)
+	if !once || len(texts) == 0 {
+		return Spec{}, fmt.Errorf("%s: values must have a text or more, each once", name)
 	}
 	s := Among(name, texts...)
 	if !plain {

@@ -66,18 +66,24 @@ func TestRanges(t *testing.T) {
 		bad    string // what the error has
 	}{
 		{LogRange{ends(1e-2, 1)}, nil, Spec{Lo: 0.01, Hi: 1, Init: 0.1, Map: Log}, ""}, {LinearRange{ends(-1, 3)}, nil, Spec{Lo: -1, Hi: 3, Init: 1, Map: Identity}, ""},
-		{WholeRange{ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
+		{WholeRange{Ends: ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
 		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1)}}, nil, Spec{Lo: 0, Hi: 1, Init: 1, Map: Identity}, ""}, {LinearRange{Ends{From: to(0), To: to(1), Init: to(0)}}, nil, Spec{Lo: 0, Hi: 1, Map: Identity}, ""},
 		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1.1)}}, nil, Spec{}, "init = 1.1 must be from 0 to 1"},
 		{LinearRange{Ends{From: to(0), To: to(1), Init: to(-0.1)}}, nil, Spec{}, "init = -0.1 must be from 0 to 1"},
 		{LinearRange{ends(1, 1)}, nil, Spec{}, "two numbers finite, the smaller first"}, {LinearRange{ends(2, 1)}, nil, Spec{}, "the smaller first"},
 		{LinearRange{ends(0, math.Inf(1))}, nil, Spec{}, "from = 0 and to = +Inf"}, {LogRange{ends(0, 1)}, nil, Spec{}, "two numbers greater than 0"},
 		{LogRange{ends(-1, 1)}, nil, Spec{}, "two numbers greater than 0"}, {LinearRange{Ends{From: to(0)}}, nil, Spec{}, "write from and to"},
-		{LinearRange{Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
-		{WholeRange{ends(1, 4.5)}, nil, Spec{}, "must be whole numbers"}, {WholeRange{Ends{From: to(1), To: to(4), Init: to(2.5)}}, nil, Spec{}, "init = 2.5 must be whole numbers"},
+		{LinearRange{Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{Ends: ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
+		{WholeRange{Ends: ends(1, 4.5)}, nil, Spec{}, "must be whole numbers"}, {WholeRange{Ends: Ends{From: to(1), To: to(4), Init: to(2.5)}}, nil, Spec{}, "init = 2.5 must be whole numbers"},
 		{ChoiceRange{Values: texts("a", "b", "c")}, nil, Spec{Hi: 2, Map: Choice}, ""}, {ChoiceRange{Values: texts("a", "b", "c"), Init: texts("c")[0]}, nil, Spec{Hi: 2, Init: 2, Map: Choice}, ""},
-		{ChoiceRange{Values: texts("a", "b"), Init: texts("d")[0]}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: texts("a")}, nil, Spec{}, "two different texts or more"},
-		{ChoiceRange{Values: texts("a", "b", "a")}, nil, Spec{}, "each once"}, {ChoiceRange{}, nil, Spec{}, "two different texts"},
+		{ChoiceRange{Values: texts("a", "b"), Init: texts("d")[0]}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: texts("a")}, nil, Spec{Map: Choice}, ""},
+		{ChoiceRange{Values: texts("a", "b", "a")}, nil, Spec{}, "each once"}, {ChoiceRange{}, nil, Spec{}, "a text or more"},
+		{WholeRange{Ends: ends(16, 256), Step: 16}, nil, Spec{Lo: 16, Hi: 256, Init: 144, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 1024), Log: true}, nil, Spec{Lo: 1, Hi: 1024, Init: 32, Map: Whole}, ""},
+		{WholeRange{Ends: ends(8, 128), Step: 8, Log: true}, nil, Spec{Lo: 8, Hi: 128, Init: 32, Map: Whole}, ""},
+		{WholeRange{Ends: ends(16, 250), Step: 16}, nil, Spec{}, "write for example to: 256"}, {WholeRange{Ends: ends(0, 9), Log: true}, nil, Spec{}, "from above half a step"},
+		{WholeRange{Ends: ends(8, 64), Step: 16, Log: true}, nil, Spec{}, "to = 64 is no whole number of steps of 16 above"},
+		{WholeRange{Ends: Ends{From: to(1), To: to(9), Init: to(2)}, Step: 2}, nil, Spec{}, "init: x = 2 must be a whole number of steps of 2 above 1"},
+		{WholeRange{Ends: ends(1, 9), Step: -1}, nil, Spec{}, "step = -1 must be 1 or more"},
 		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": texts("on")}}}}, []Spec{layers, flag},
 			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{"flag", []float64{1}}}, ""},
 		{ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("4", "2")}}}, []Spec{layers, flag},
@@ -103,6 +109,51 @@ func TestRanges(t *testing.T) {
 		when := c.want.When == nil && s.When == nil || c.want.When != nil && s.When != nil && s.When.Name == c.want.When.Name && slices.Equal(s.When.Values, c.want.When.Values)
 		if err != nil || s.Name != "x" || !s.Given || s.Map != c.want.Map || s.Lo != c.want.Lo || s.Hi != c.want.Hi || math.Abs(s.Init-c.want.Init) > 1e-15 || !when {
 			t.Errorf("%+v: %+v, %v", c.of, s, err)
+		}
+	}
+}
+
+// TestWholeNumbers: every value of a whole number with a step, or searched in the logarithm, is the
+// place of its own unit coordinate, and has its share of [0, 1]: 1/n, or the logarithm of
+// (v + ½ step)/(v - ½ step) over the sum of these.
+func TestWholeNumbers(t *testing.T) {
+	for _, r := range []WholeRange{{Ends: ends(1, 7)}, {Ends: ends(16, 256), Step: 16}, {Ends: ends(-4, 8), Step: 3},
+		{Ends: ends(1, 50), Log: true}, {Ends: ends(8, 128), Step: 8, Log: true}} {
+		s, err := r.Spec("n", nil)
+		if err != nil || s.Check() != nil {
+			t.Fatal(err, s.Check())
+		}
+		step := max(1, float64(r.Step))
+		var values []float64
+		total := 0.
+		part := func(v float64) float64 {
+			if r.Log {
+				return math.Log((v + step/2) / (v - step/2))
+			}
+			return 1
+		}
+		for v := *r.From; v <= *r.To; v += step {
+			values = append(values, v)
+			total += part(v)
+			if got := s.Place(s.Unit(v)); got != v || s.Admits(v) != nil || s.Nearest(v+0.4*step) != v {
+				t.Errorf("%+v: %v has the place %v, %v", r, v, got, s.Admits(v))
+			}
+			if step > 1 && s.Admits(v+1) == nil {
+				t.Errorf("%+v admits %v", r, v+1)
+			}
+		}
+		const n = 200_000
+		met := map[float64]float64{}
+		for i := range n {
+			met[s.Place((float64(i)+0.5)/n)]++
+		}
+		if len(met) != len(values) || s.Count() != len(values) {
+			t.Errorf("%+v: %d values, want %d", r, len(met), len(values))
+		}
+		for _, v := range values {
+			if want := n * part(v) / total; math.Abs(met[v]-want) > 2 {
+				t.Errorf("%+v: %v has %v of %d places, want %.1f", r, v, met[v], n, want)
+			}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func TestDefaultBounds(t *testing.T) {
 // A condition on a whole number with a wide range names a value of it, or is refused at once.
 func TestConditionOnAWideRange(t *testing.T) {
 	from, to := 1.0, 1e15
-	n, err := WholeRange{Ends{From: &from, To: &to}}.Spec("n", nil)
+	n, err := WholeRange{Ends: Ends{From: &from, To: &to}}.Spec("n", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

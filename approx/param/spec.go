@@ -1,6 +1,7 @@
 package param
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +30,10 @@ type Spec struct {
 	Choices []string `json:",omitempty"`
 	// Literals are Choices in JSON, if some are no texts.
 	Literals []string `json:",omitempty"`
+	// Step is the distance between neighbouring values of a Whole; 0: 1.
+	Step float64 `json:",omitempty"`
+	// Log marks a Whole whose values a search takes evenly in the logarithm.
+	Log bool `json:",omitempty"`
 	// When is the condition under which this hyperparameter matters; nil: always.
 	When *Condition `json:",omitempty"`
 	// Column is the column of the inputs to which the hyperparameter belongs, counted from 1; 0: to
@@ -105,6 +110,15 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%s is fixed, and so nothing to search for; leave it out", s.Name)
 	case s.Map.Discrete() && (s.Init != math.Round(s.Init) || s.Lo != math.Round(s.Lo) || s.Hi != math.Round(s.Hi)):
 		return fmt.Errorf("%s starts at %v within [%v, %v], which must be whole numbers", s.Name, s.Init, s.Lo, s.Hi)
+	case (s.Step != 0 || s.Log) && s.Map != Whole:
+		return fmt.Errorf("%s has a step or a logarithm, which only whole numbers have", s.Name)
+	case s.Step != math.Round(s.Step) || s.Step < 0,
+		s.Step > 1 && s.Hi >= s.Lo && (s.Nearest(s.Hi) != s.Hi || s.Nearest(s.Init) != s.Init):
+		return fmt.Errorf("%s starts at %v within [%v, %v], which must be a whole number of steps of %v apart",
+			s.Name, s.Init, s.Lo, s.Hi, s.Step)
+	case s.Log && !(s.Lo > s.step()/2):
+		return fmt.Errorf("%s begins at %v, which must be above half a step, %v, for a logarithm", s.Name, s.Lo,
+			s.step()/2)
 	case s.Map == Choice && (len(s.Choices) == 0 || s.Lo != 0 || s.Hi != float64(len(s.Choices)-1)):
 		return fmt.Errorf("%s has the bounds [%v, %v], which must be 0 and one less than its %d choices",
 			s.Name, s.Lo, s.Hi, len(s.Choices))
@@ -127,6 +141,9 @@ func (s Spec) Admits(v float64) error {
 		return fmt.Errorf("%s = %v must be a whole number", s.Name, v)
 	case !(v >= s.Lo && v <= s.Hi):
 		return fmt.Errorf("%s = %v is outside its bounds [%.6g, %.6g]", s.Name, v, s.Lo, s.Hi)
+	case s.Map.Discrete() && s.Nearest(v) != v:
+		return fmt.Errorf("%s = %v must be a whole number of steps of %v above %v; the nearest is %v", s.Name, v, s.Step,
+			s.Lo, s.Nearest(v))
 	}
 	return nil
 }
@@ -166,11 +183,15 @@ func (s Spec) Ended(upper bool) cause.Notice {
 //	θ = θ₀ + sinh((1-u) asinh(lo-θ₀) + u asinh(hi-θ₀))
 //
 // which looks most densely within 1 of θ₀, and reaches the default bounds. Discrete values have
-// equal parts of [0, 1].
+// equal parts of [0, 1], or with Log the parts that the logarithms of v ± ½ Step give.
 func (s Spec) Place(u float64) (theta float64) {
 	lo, hi, center := s.warp()
 	if s.Map.Discrete() {
-		return min(lo+math.Floor(u*(hi-lo+1)), hi)
+		half := s.step() / 2
+		if s.Log {
+			return s.Nearest(math.Exp((1-u)*math.Log(lo-half) + u*math.Log(hi+half)))
+		}
+		return min(lo+math.Floor(u*(s.steps()+1))*s.step(), hi)
 	}
 	if theta = (1-u)*lo + u*hi; !s.Given {
 		theta = center + math.Sinh(theta)
@@ -183,12 +204,40 @@ func (s Spec) Place(u float64) (theta float64) {
 func (s Spec) Unit(theta float64) (u float64) {
 	lo, hi, center := s.warp()
 	if s.Map.Discrete() {
-		return (theta - lo + 0.5) / (hi - lo + 1)
+		half := s.step() / 2
+		if s.Log {
+			first := math.Log(lo - half)
+			return ((math.Log(theta-half)+math.Log(theta+half))/2 - first) / (math.Log(hi+half) - first)
+		}
+		return ((theta-lo)/s.step() + 0.5) / (s.steps() + 1)
 	}
 	if !s.Given {
 		theta = math.Asinh(theta - center)
 	}
 	return (theta - lo) / (hi - lo)
+}
+
+// step is Step, or the 1 that it means.
+func (s Spec) step() float64 { return cmp.Or(s.Step, 1) }
+
+// steps is the number of steps between the bounds.
+func (s Spec) steps() float64 { return math.Round((s.Hi - s.Lo) / s.step()) }
+
+// Count returns the number of values of a discrete hyperparameter, at most 2⁵³.
+func (s Spec) Count() int { return int(min(s.steps(), 1<<53-1)) + 1 }
+
+// Nearest returns the value of a discrete hyperparameter that is nearest to theta.
+func (s Spec) Nearest(theta float64) float64 {
+	return s.Lo + s.step()*min(max(math.Round((theta-s.Lo)/s.step()), 0), s.steps())
+}
+
+// Apart returns the mean distance of two neighbouring values of a discrete hyperparameter, on the
+// scale of Coordinate; 1 if it has one value.
+func (s Spec) Apart() float64 {
+	if s.steps() == 0 {
+		return 1
+	}
+	return (s.Coordinate(s.Hi) - s.Coordinate(s.Lo)) / s.steps()
 }
 
 // warp returns the ends between which Place is linear, and θ₀.
@@ -201,12 +250,31 @@ func (s Spec) warp() (lo, hi, center float64) {
 	return math.Asinh(lo - center), math.Asinh(hi - center), center
 }
 
-// Scale is the first step of searches that start at Init, on the theta scale: a quarter of the
-// bounds where they were given, else of Init ± SearchBox; at least 1 if the values are discrete.
+// Coordinate is the scale on which searches that start at Init take their steps: theta, or its
+// logarithm if Log. AtCoordinate is the inverse.
+func (s Spec) Coordinate(theta float64) float64 {
+	if s.Log {
+		return math.Log(theta)
+	}
+	return theta
+}
+
+// AtCoordinate is the inverse of Coordinate.
+func (s Spec) AtCoordinate(z float64) float64 {
+	if s.Log {
+		return math.Exp(z)
+	}
+	return z
+}
+
+// Scale is the first step of searches that start at Init, on the scale of Coordinate: a quarter of
+// the bounds where they were given, else of Init ± SearchBox; with discrete values at least the mean
+// distance between two of them.
 func (s Spec) Scale() float64 {
 	switch lo, hi := s.ThetaBounds(); {
 	case s.Map.Discrete():
-		return max((hi-lo)/4, 1)
+		lo, hi = s.Coordinate(lo), s.Coordinate(hi)
+		return max((hi-lo)/4, s.Apart())
 	case s.Given:
 		return (hi - lo) / 4
 	}
@@ -226,8 +294,9 @@ func Start(specs []Spec, seed uint64, i int) []float64 {
 		lo, hi := s.ThetaBounds()
 		theta[j] = min(max(s.Map.Theta(s.Init), lo), hi)
 		if s.Map.Discrete() && InForce(specs[:j+1], theta)[j] {
-			n := int(hi-lo) + 1
-			theta[j] = lo + float64((int(theta[j]-lo)+turn%n)%n)
+			n := s.Count()
+			at := int((s.Nearest(theta[j]) - lo) / s.step())
+			theta[j] = lo + float64((at+turn%n)%n)*s.step()
 			turn /= n
 		}
 	}
@@ -249,7 +318,7 @@ func Turns(specs []Spec) int {
 	met, all := map[value]bool{}, 0
 	for _, s := range specs {
 		if s.Map.Discrete() {
-			all += int(s.Hi-s.Lo) + 1
+			all += s.Count()
 		}
 	}
 	for i := range 10_000 {

@@ -289,7 +289,7 @@ func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 		}
 		if !h.Fixed {
 			of.Bounds, of.Init = record.Numbers([]float64{h.Lo, h.Hi}), record.Number(h.Init)
-			of.Whole = h.Map == param.Whole
+			of.Whole, of.Step, of.Log = h.Map == param.Whole, record.Number(h.Step), h.Log
 		}
 		all = append(all, of)
 	}

@@ -110,6 +110,12 @@ func rangeText(h param.Spec, all search.Space) string {
 	switch h.Map {
 	case param.Whole:
 		text = "whole " + text
+		if h.Step > 1 {
+			text += fmt.Sprintf(" in steps of %v", h.Step)
+		}
+		if h.Log {
+			text += ", evenly in the logarithm"
+		}
 	case param.Choice:
 		var choices []string
 		for i := range h.Choices {

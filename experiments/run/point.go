@@ -87,7 +87,7 @@ func valueOf(h record.Hyperparameter, name, text string) (record.Number, error) 
 		return 0, fmt.Errorf("write NAME=VALUE with a number, as in %s=2", name)
 	}
 	if h.Whole {
-		s.Map = param.Whole
+		s.Map, s.Step, s.Log = param.Whole, float64(h.Step), h.Log
 	}
 	if len(h.Bounds) == 2 {
 		s.Lo, s.Hi = float64(h.Bounds[0]), float64(h.Bounds[1])

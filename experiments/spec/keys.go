@@ -429,9 +429,13 @@ var Sections = []Section{
 	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange"}, []Key{
 		{"from", "the smallest value", "", "rate: {log: {from: 0.001, to: 1}}"},
 		{"to", "the largest value", "", "dropout: {linear: {from: 0, to: 0.9}}"},
-		{"values", "the texts of a choice, at least two", "", "kind: {choice: {values: [linear, poly]}}"},
+		{"values", "the values of a choice; one value is the same in all trials", "", "kind: {choice: {values: [linear, poly]}}"},
 		{"init", "where searches start", "the middle; the first value of a choice",
 			"rate: {log: {from: 0.001, to: 1, init: 0.01}}"},
+		{"step", "distance between two whole numbers, the first of which is from", "1",
+			"batch: {whole: {from: 16, to: 256, step: 16}}"},
+		{"log", "whether whole numbers are taken evenly in the logarithm", "false",
+			"units: {whole: {from: 8, to: 1024, log: true}}"},
 		{"when", "a whole number or a choice that stands before, and for which of its values this hyperparameter " +
 			"matters; else it stays at init", "all", "degree: {whole: {from: 2, to: 5, when: {kind: poly}}}"},
 	}},
