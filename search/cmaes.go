@@ -275,8 +275,10 @@ func (f frame) margins(population int) []float64 {
 	margin := make([]float64, len(f.s))
 	for j, p := range f.s {
 		if p.Map.Discrete() {
+			of, _ := p.Coordinate()
 			leaves := 1 / float64(len(f.s)*population)
-			margin[j] = 0.5 * p.Apart() / f.unit[j] / distuv.UnitNormal.Quantile(1-leaves/2)
+			apart := (of(p.Hi) - of(p.Lo)) / max(1, float64(p.Count()-1)) // mean distance of two values
+			margin[j] = 0.5 * apart / f.unit[j] / distuv.UnitNormal.Quantile(1-leaves/2)
 		}
 	}
 	return margin

@@ -18,10 +18,9 @@ func (s Space) frame(start []float64) frame {
 	for j, p := range s {
 		unit := p.Scale()
 		lo, hi := p.ThetaBounds()
-		f.start[j] = p.Coordinate(start[j])
-		f.unit = append(f.unit, unit)
-		f.lo = append(f.lo, (p.Coordinate(lo)-f.start[j])/unit)
-		f.hi = append(f.hi, (p.Coordinate(hi)-f.start[j])/unit)
+		of, _ := p.Coordinate()
+		f.start[j], f.unit = of(start[j]), append(f.unit, unit)
+		f.lo, f.hi = append(f.lo, (of(lo)-f.start[j])/unit), append(f.hi, (of(hi)-f.start[j])/unit)
 	}
 	return f
 }
@@ -48,7 +47,8 @@ func (f frame) propose(z []float64) Proposal {
 	theta := f.clip(slices.Clone(z))
 	for j, p := range f.s {
 		lo, hi := p.ThetaBounds()
-		theta[j] = min(max(p.AtCoordinate(f.start[j]+theta[j]*f.unit[j]), lo), hi)
+		_, inverse := p.Coordinate()
+		theta[j] = min(max(inverse(f.start[j]+theta[j]*f.unit[j]), lo), hi)
 	}
 	return Proposal{Points: [][]float64{f.s.roundToGrid(theta)}}
 }

@@ -224,7 +224,8 @@ func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
 		return s, fmt.Errorf("%s: log: true needs from above half a step, %v", name, s.step()/2)
 	}
 	if r.Init == nil {
-		s.Init = s.Nearest(s.AtCoordinate((s.Coordinate(s.Lo) + s.Coordinate(s.Hi)) / 2))
+		of, inverse := s.Coordinate()
+		s.Init = s.Nearest(inverse((of(s.Lo) + of(s.Hi)) / 2))
 		if !r.Log && r.Step == 0 {
 			s.Init = math.Floor((s.Lo + s.Hi) / 2)
 		}

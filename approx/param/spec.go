@@ -142,8 +142,8 @@ func (s Spec) Admits(v float64) error {
 	case !(v >= s.Lo && v <= s.Hi):
 		return fmt.Errorf("%s = %v is outside its bounds [%.6g, %.6g]", s.Name, v, s.Lo, s.Hi)
 	case s.Map.Discrete() && s.Nearest(v) != v:
-		return fmt.Errorf("%s = %v must be a whole number of steps of %v above %v; the nearest is %v", s.Name, v, s.Step,
-			s.Lo, s.Nearest(v))
+		return fmt.Errorf("%s = %v must be a whole number of steps of %v above %v; the nearest is %v", s.Name, v,
+			s.Step, s.Lo, s.Nearest(v))
 	}
 	return nil
 }
@@ -231,13 +231,14 @@ func (s Spec) Nearest(theta float64) float64 {
 	return s.Lo + s.step()*min(max(math.Round((theta-s.Lo)/s.step()), 0), s.steps())
 }
 
-// Apart returns the mean distance of two neighbouring values of a discrete hyperparameter, on the
+// apart returns the mean distance of two neighbouring values of a discrete hyperparameter, on the
 // scale of Coordinate; 1 if it has one value.
-func (s Spec) Apart() float64 {
+func (s Spec) apart() float64 {
 	if s.steps() == 0 {
 		return 1
 	}
-	return (s.Coordinate(s.Hi) - s.Coordinate(s.Lo)) / s.steps()
+	of, _ := s.Coordinate()
+	return (of(s.Hi) - of(s.Lo)) / s.steps()
 }
 
 // warp returns the ends between which Place is linear, and θ₀.
@@ -250,31 +251,24 @@ func (s Spec) warp() (lo, hi, center float64) {
 	return math.Asinh(lo - center), math.Asinh(hi - center), center
 }
 
-// Coordinate is the scale on which searches that start at Init take their steps: theta, or its
-// logarithm if Log. AtCoordinate is the inverse.
-func (s Spec) Coordinate(theta float64) float64 {
+// Coordinate returns the map of theta to the scale on which searches that start at Init take their
+// steps, and its inverse. The scale is theta, or its logarithm if Log.
+func (s Spec) Coordinate() (of, inverse func(float64) float64) {
 	if s.Log {
-		return math.Log(theta)
+		return math.Log, math.Exp
 	}
-	return theta
-}
-
-// AtCoordinate is the inverse of Coordinate.
-func (s Spec) AtCoordinate(z float64) float64 {
-	if s.Log {
-		return math.Exp(z)
-	}
-	return z
+	same := func(v float64) float64 { return v }
+	return same, same
 }
 
 // Scale is the first step of searches that start at Init, on the scale of Coordinate: a quarter of
-// the bounds where they were given, else of Init ± SearchBox; with discrete values at least the mean
-// distance between two of them.
+// the bounds where they were given, else of Init ± SearchBox. With discrete values it is at least
+// the mean distance between two of them.
 func (s Spec) Scale() float64 {
 	switch lo, hi := s.ThetaBounds(); {
 	case s.Map.Discrete():
-		lo, hi = s.Coordinate(lo), s.Coordinate(hi)
-		return max((hi-lo)/4, s.Apart())
+		of, _ := s.Coordinate()
+		return max((of(hi)-of(lo))/4, s.apart())
 	case s.Given:
 		return (hi - lo) / 4
 	}

@@ -429,7 +429,8 @@ var Sections = []Section{
 	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange"}, []Key{
 		{"from", "the smallest value", "", "rate: {log: {from: 0.001, to: 1}}"},
 		{"to", "the largest value", "", "dropout: {linear: {from: 0, to: 0.9}}"},
-		{"values", "the values of a choice; one value is the same in all trials", "", "kind: {choice: {values: [linear, poly]}}"},
+		{"values", "the values of a choice; one value is the same in all trials", "",
+			"kind: {choice: {values: [linear, poly]}}"},
 		{"init", "where searches start", "the middle; the first value of a choice",
 			"rate: {log: {from: 0.001, to: 1, init: 0.01}}"},
 		{"step", "distance between two whole numbers, the first of which is from", "1",
