@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
@@ -50,21 +51,23 @@ func TestBounds(t *testing.T) {
 		}
 		return b.String()
 	}
+	long := exhaustive.Of(20_000, 60_000)
+	more := fmt.Sprintf("and at least %d more like these", long-20)
 	for name, c := range map[string]struct{ text, says string }{
 		"restarts":     {data + model + "tune: {restarts: 1000000000}\n", "from 1 to 100000"},
 		"grid":         {data + model + "tune: {method: grid, grid: {length_scale: {log: [0, 1], points: 1000000000000}}}\n", "from 1 to 1000000"},
 		"grid product": {data + model + "tune: {method: grid, grid: {length_scale: {log: [0, 1], points: 1000000}, amplitude: {log: [0, 1], points: 1000000}}}\n", "1e+12 points"},
 		"repeats":      {data + model + "evaluate: {repeated_kfold: {k: 5, repeats: 1000000000}}\n", "repeats"},
 		"jobs":         {data + model + "tune: {method: sobol, trials: 1000000}\nevaluate: {kfold: {k: 20}}\n", "more than 10000000 jobs"},
-		"keys":         {data + model + many("k%d: 1\n", 60000), "and at least 59980 more like these"},
-		"keys within":  {"data: {dataset: crabs" + many(", k%d: 1", 60000) + "}\n" + model, "and at least 59980 more like these"},
-		"keys set":     {data + model + many("seed: %d\n", 60000), "more like these"},
-		"kernels":      {data + "model: {kernel: [" + strings.Repeat("sx,", 60000) + "], likelihood: probit, inference: laplace}\n", "more like these"},
-		"sum":          {data + "model: {kernel: {sum: [" + strings.Repeat("se,", 60000) + "]}, likelihood: probit, inference: laplace}\n", "at most 1000"},
-		"columns":      {"data: {dataset: crabs, columns: [" + many("c%d,", 60000) + "]}\n" + model, "more columns that the file does not have"},
-		"classes":      {"data: {dataset: crabs, classes: [" + many("c%d,", 60000) + "]}\n" + model, "the limit is 100"},
+		"keys":         {data + model + many("k%d: 1\n", long), more},
+		"keys within":  {"data: {dataset: crabs" + many(", k%d: 1", long) + "}\n" + model, more},
+		"keys set":     {data + model + many("seed: %d\n", long), "more like these"},
+		"kernels":      {data + "model: {kernel: [" + strings.Repeat("sx,", long) + "], likelihood: probit, inference: laplace}\n", "more like these"},
+		"sum":          {data + "model: {kernel: {sum: [" + strings.Repeat("se,", long) + "]}, likelihood: probit, inference: laplace}\n", "at most 1000"},
+		"columns":      {"data: {dataset: crabs, columns: [" + many("c%d,", long) + "]}\n" + model, "more columns that the file does not have"},
+		"classes":      {"data: {dataset: crabs, classes: [" + many("c%d,", long) + "]}\n" + model, "the limit is 100"},
 		"data sets":    {"data: {dataset: [" + strings.Repeat("crabs,", 50000) + "]}\n" + model, "more than 1000"},
-		"draws":        {"model: {kernel: se, likelihood: softmax}\nillustrate: {prior: {classes: [" + many("c%d,", 60000) + "]}}\n", "at most 100"},
+		"draws":        {"model: {kernel: se, likelihood: softmax}\nillustrate: {prior: {classes: [" + many("c%d,", long) + "]}}\n", "at most 100"},
 		"compressed":   {write("bomb.csv.gz", zipped.Bytes()), "times its compressed size"},
 		"sparse":       {"data: {train: " + sparse + "}\n" + model, "10737418240 bytes"},
 		"svmlight":     {write("huge.svm", []byte(strings.Repeat("1 1:1\n-1 2:1\n", 60)+"1 1000000:1\n")), "number the features"},

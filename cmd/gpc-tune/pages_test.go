@@ -282,7 +282,7 @@ func TestPagesRun(t *testing.T) {
 			t.Chdir(dir)
 			done := 0
 			for _, c := range calls {
-				if done == exhaustive.Of(8, len(calls)) {
+				if done == exhaustive.Of(5, len(calls)) {
 					break
 				}
 				switch c.args[0] {
