@@ -179,5 +179,8 @@ func exportNames() (names []string) {
 	for _, e := range table.Exported() {
 		names = append(names, e.Name)
 	}
+	for _, s := range table.Stores {
+		names = append(names, s.Name)
+	}
 	return names
 }

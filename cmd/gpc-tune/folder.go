@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -145,6 +149,10 @@ func exportCommand() *cobra.Command {
 	})
 	print, safe, write := c.RunE, safeCSVFlag(c), fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		i := slices.IndexFunc(table.Stores, func(s table.Store) bool { return s.Name == what })
+		if i >= 0 {
+			return store(c, table.Stores[i], args[0], write)
+		}
 		return write(func(w io.Writer) error {
 			return safe(w, c.Flag("format").Value.String(), func(w io.Writer) error {
 				c.SetOut(w)
@@ -156,10 +164,50 @@ func exportCommand() *cobra.Command {
 	for _, e := range table.Exported() {
 		docs = append(docs, "  "+e.Name+": "+e.Doc)
 	}
+	docs = append(docs, "", "Or write all of it for another program, with hyperparameters in natural units:")
+	for _, s := range table.Stores {
+		docs = append(docs, "  "+s.Name+": "+s.Doc)
+	}
 	c.Long = "Write one table of the run in a folder:\n" + strings.Join(docs, "\n")
 	c.Example = "  gpc-tune export runs/crabs --what predictions --format json -o predictions.json"
 	c.Flags().StringVar(&what, "what", what, "one of the tables above")
 	return c
+}
+
+// store writes the run in a folder in the form of another program: one file, or a folder of files.
+func store(c *cobra.Command, s table.Store, dir string, write func(func(io.Writer) error) error) error {
+	to := c.Flag("output").Value.String()
+	switch {
+	case c.Flags().Changed("format"):
+		return usage("--what %s has a form of its own; leave out --format", s.Name)
+	case s.Folder && to == "":
+		return usage("--what %s writes a folder; name it, as in -o mlruns", s.Name)
+	}
+	report, err := reported(c, dir)
+	if err != nil {
+		return err
+	}
+	files, err := s.Files(report)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		content := func(w io.Writer) error { _, err := w.Write(f.Text); return err }
+		if !s.Folder {
+			if err := write(content); err != nil {
+				return err
+			}
+			continue
+		}
+		name := filepath.Join(to, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func compareCommand() *cobra.Command {

@@ -146,6 +146,11 @@ func explainTables(write func(format string, args ...any), name string) (names [
 			write("%s (a table of gpc-tune export)\n%s\n", s.Name, cmp.Or(s.Doc, "see the columns"))
 		}
 	}
+	for _, s := range table.Stores {
+		if names = append(names, s.Name); s.Name == plain(name) {
+			write("%s (gpc-tune export --what %s)\n%s\n", s.Name, s.Name, s.Doc)
+		}
+	}
 	return names
 }
 
