@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("evidence names")
 	}
 	var n approx.NegativeSites
-	if n.UnmarshalText([]byte("error")) == nil || n.UnmarshalText([]byte("floor")) != nil || n != approx.FloorNegative || n.UnmarshalText([]byte("keep")) != nil || n != approx.KeepNegative || n.UnmarshalText([]byte("")) == nil {
+	if n.UnmarshalText([]byte("error")) == nil || n.UnmarshalText([]byte("floor")) != nil || n != approx.FloorNegative || n.UnmarshalText([]byte("keep")) != nil || n != approx.KeepNegative || n.UnmarshalText([]byte("narrow")) != nil || n != approx.NarrowNegative || n.UnmarshalText([]byte("")) == nil {
 		t.Error("negative_sites names")
 	}
 }

@@ -2,6 +2,7 @@ package approx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
@@ -44,6 +45,10 @@ type EP struct {
 func (e EP) Uses(lik likelihood.Likelihood, classes int) (Caps, error) {
 	if err := e.Iteration.check("ep"); err != nil {
 		return Caps{}, err
+	}
+	if e.NegativeSites == NarrowNegative && !e.accepts() {
+		return Caps{}, errors.New("ep: negative_sites: narrow need not have a fixed point; " +
+			"add unconverged: accept or trust")
 	}
 	if lik.Domain() == likelihood.Categorical {
 		return e.usesClasses(lik, classes)
@@ -195,6 +200,12 @@ func (p epRule) update(i int, at siteMarginal) (site, error) {
 	s := site{tau: -d[1] / max(1+c.variance*d[1], eps), average: own}
 	if s.tau < 0 && p.policy != KeepNegative {
 		s.floored = s.tau*c.variance < -negligible
+		if s.floored && p.policy == NarrowNegative { // the mean ν/τ stays as it was
+			mean := at.mean + (d[0]+s.tau*c.variance*(d[0]-b))/s.tau
+			s.tau = 1 / narrow
+			s.offset = s.tau * (mean - at.mean)
+			return s, nil
+		}
 		s.tau = 0
 	}
 	s.tau, s.offset = s.tau/alpha, (d[0]+s.tau*c.variance*(d[0]-b))/alpha

@@ -121,10 +121,17 @@ const (
 	// KeepNegative: keep it; if a cavity or a posterior has no positive definite covariance, that
 	// is an error.
 	KeepNegative
+	// NarrowNegative: give the site the small variance narrow around its own mean ν/τ, as
+	// García-Fernández, Tronarp & Särkkä do. Such updates need not have a fixed point: it requires
+	// unconverged: accept or trust.
+	NarrowNegative
 )
 
+// narrow is a small positive variance. The paper does not give its value.
+const narrow = 1e-6
+
 // Names are the policies' names.
-func (NegativeSites) Names() []string { return []string{"floor", "keep"} }
+func (NegativeSites) Names() []string { return []string{"floor", "keep", "narrow"} }
 
 // UnmarshalText reads a policy's name.
 func (p *NegativeSites) UnmarshalText(text []byte) error {

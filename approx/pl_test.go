@@ -365,6 +365,35 @@ func TestEPFailsOnTheSupplementsPair(t *testing.T) {
 	}
 }
 
+// TestNarrowSitesOnTheSupplementsPair: the variance of case 2 would be negative after one parallel update. The option
+// narrow gives its site the variance 1e-6 around the mean that the negative site would have: (μ̂/σ̂² - m/v)/(1/σ̂² -
+// 1/v), with the tilted moments at the prior N(m, v) = N(-3, 1).
+func TestNarrowSitesOnTheSupplementsPair(t *testing.T) {
+	const epsilon, m = 0.01, -3.0
+	z := epsilon + (1-2*epsilon)*math.Erfc(-m/math.Sqrt2)/2
+	first := (1 - 2*epsilon) * math.Exp(-m*m/2) / math.Sqrt(2*math.Pi) / z
+	tilted, variance := m+first, 1-m*first-first*first
+	want := (tilted/variance - m) / (1/variance - 1)
+	if variance < 1 {
+		t.Fatalf("the tilted variance is %v: no negative site", variance)
+	}
+	k, mean, y := pairOfTheSupplement(false)
+	ep := approx.EP{NegativeSites: approx.NarrowNegative,
+		Iteration: approx.Iteration{Schedule: approx.Parallel, MaxIterations: 1, Unconverged: approx.AcceptUnconverged}}
+	post, err := ep.Fit(context.Background(), []approx.Cov{{K: k, Mean: mean}}, approx.Targets{Classes: 2, Value: y}, noisyThreshold, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := post.State()
+	if tau, nu := s[1], s[3]; !near(tau, 1e6, 1e-12) || !near(nu/tau, want, 1e-9) || !(s[0] > 0 && s[0] < 10) {
+		t.Errorf("sites %v, want the second at %v with precision 1e6", s, want)
+	}
+	ep.Unconverged = approx.RefuseUnconverged
+	if _, err := ep.Uses(noisyThreshold.Likelihood(), 2); err == nil || !strings.Contains(err.Error(), "unconverged: accept or trust") {
+		t.Errorf("without unconverged: accept: %v", err)
+	}
+}
+
 // TestNegativeSitesAgainstDenseAlgebra compares all results of a posterior with negative sites with explicit
 // inverses.
 func TestNegativeSitesAgainstDenseAlgebra(t *testing.T) {

@@ -79,6 +79,9 @@ func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 	}
 	const solved = 1e-3 // Newton's method then leaves the square
 	for range 10 {
+		if s.floored && p.policy == NarrowNegative {
+			break
+		}
 		next, ok := p.newton(at, s)
 		if ok && at.distance(s) < solved {
 			return from(next, site{tau: next.tau, offset: next.b, floored: s.floored}), nil

@@ -94,7 +94,7 @@ func TestValuesOutOfRange(t *testing.T) {
 		}
 	}
 	for want, v := range map[string]any{
-		"": approx.EP{Alpha: 0.5, NegativeSites: 2}, "at negative_sites = 99 must be from 0 to 3, for floor, error, keep, narrow": &approx.EP{NegativeSites: 99},
+		"": approx.EP{Alpha: 0.5, NegativeSites: approx.KeepNegative}, "at negative_sites = 99 must be from 0 to 2, for floor, keep, narrow": &approx.EP{NegativeSites: 99},
 		"at negative_sites = -1 must be from": approx.EP{NegativeSites: -1}, "at alpha = NaN must be from 0.001 to 1": approx.EP{Alpha: math.NaN()},
 		"at max_iterations = -1 must be": approx.EP{Iteration: approx.Iteration{MaxIterations: -1}},
 		"at pointer = 0 must be": struct {

@@ -197,7 +197,7 @@ var Sections = []Section{
 		{"unconverged", "treatment of a fit that has not converged: error; accept, use it with a " +
 			"warning; trust, use it even where updates diverge", "error", "pl: {unconverged: trust}"},
 		{"alpha", "power of power EP, from 0.001, nearly variational, to 1, EP", "1", "ep: {alpha: 0.5}"},
-		{"negative_sites", "treatment of a site with negative precision: floor or keep",
+		{"negative_sites", "treatment of a site with negative precision: floor, keep or narrow",
 			"floor", "ep: {negative_sites: keep}"},
 		{"evidence", "formula of the log evidence: cavity or posterior", "cavity", "ep: {evidence: posterior}"},
 		{"quadrature", "computes averages by Gauss-Hermite quadrature, as some papers do, instead of " +
