@@ -66,7 +66,7 @@ const (
 	// begin. They are taken by half, and change d by at most a factor e.
 	coupledWithin = 0.05
 	// mostCoupled is the largest number of values x for which they are computed.
-	mostCoupled = 1500
+	mostCoupled = 300
 	// mostSteps is the largest number of natural-gradient steps. If they do not converge, the sites
 	// return to the least squares.
 	mostSteps = 300
