@@ -20,8 +20,8 @@ func (p *siteState) update(a *accelerator, damping float64) {
 	}
 	copy(p.state, a.next(p.state, image, scale))
 	for i, t := range p.tau {
-		if t <= 0 && !p.rule.negative() {
-			p.tau[i] = image[i]
+		if t < 0 && !p.rule.negative() {
+			p.tau[i] = 0
 		}
 	}
 }

@@ -25,8 +25,7 @@ type joint struct {
 	classPrediction
 	sites *prior.Contrasts
 	index []int
-	count int          // number of covariances: one for all classes, or one for each
-	bound *softmaxRule // rule of the variational method for softmax; nil with any other rule
+	count int // number of covariances: one for all classes, or one for each
 }
 
 // usesJoint is Uses of a method with a categorical likelihood; own is the power of its correction
@@ -116,12 +115,17 @@ func newJoint(
 		}
 		return p.atMode(ctx, cov, y)
 	}
+	if _, is := lik.(likelihood.Softmax); is {
+		near := p.initial
+		p.bounded = func(ctx context.Context, start State) (State, error) {
+			if s, err := atLargestBound(ctx, p.siteState, sites, classes, start); s != nil || err != nil {
+				return s, err
+			}
+			return near(ctx, start)
+		}
+	}
 	p.closing, p.newtonDistance, p.jacobianError = p.conclude, 1e3, responseError
 	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
-	if _, is := lik.(likelihood.Softmax); is && method == "variational" {
-		p.bound = newSoftmaxRule(p.siteState, sites, y.Index)
-		p.rule = p.bound
-	}
 	return p.siteState, nil
 }
 
@@ -194,16 +198,12 @@ func (p *joint) pullClasses(dst *Cov, j int, total []weight, share float64) {
 	u, by := make([]float64, size), scaled(b, share/2)
 	g := prior.Adjoint{P: [][]float64{b}, Q: [][]float64{by}, C: share}
 	if total != nil {
-		gamma := make([]float64, size)
+		g.Gamma = make([]float64, size)
 		for i, w := range total {
-			by[i], gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
+			by[i], g.Gamma[i] = w.mu/math.Sqrt(p.sigma[i]), w.v/p.sigma[i]
 		}
-		g.Pairs = prior.Diagonal(gamma, len(p.index))
 		p.sites.Onto(u, by)
 		floats.AddScaledTo(by, u, share/2, b)
-	}
-	if p.bound != nil && p.classes > 3 {
-		g.Pairs = p.bound.residual()
 	}
 	p.sites.Pull(dst, j, g.Constant)
 	if dst.Mean != nil {

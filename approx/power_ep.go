@@ -75,7 +75,7 @@ func (p poweredSite) solve(at siteMarginal, s site) (site, error) {
 		return math.Log(at.variance)/2 - off*off/(2*cavity.variance) + h/p.alpha
 	}
 	from := func(at siteMarginal, s site) site {
-		return site{tau: s.tau, offset: s.offset + s.tau*(at.mean-start), floored: s.floored, average: own}
+		return site{s.tau, s.offset + s.tau*(at.mean-start), s.floored, own, averages{}}
 	}
 	const solved = 1e-3 // Newton's method then leaves the square
 	for range 10 {

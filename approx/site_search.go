@@ -42,8 +42,6 @@ type siteSearch struct {
 	exact    bool
 	idle     bool        // whether the last sweep changed nothing
 	anderson accelerator // acceleration of parallel updates
-	nearest  float64     // the smallest distance so far
-	bound    float64     // the log evidence of the last step that was kept
 	together bool        // whether sweeps take longer than a new factor
 }
 
@@ -77,14 +75,12 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 	r := siteSearch{
 		siteState: p, cycles: newCycleDetector(p.state), schedule: o.Schedule, limit: o.MaxIterations,
 		damping: o.Damping, step: o.Damping, before: slices.Clone(p.state), reached: math.Inf(1),
-		newtonDistance: p.newtonWithin(), linearised: math.Inf(1), nearest: math.Inf(1), bound: math.Inf(-1),
+		newtonDistance: p.newtonWithin(), linearised: math.Inf(1),
 	}
-	if p.prepare != nil {
-		r.anderson.depth = anderson
-	} else if r.together = !p.search.PrefersSweeps(); r.together && o.accepts() {
+	if r.together = !p.search.PrefersSweeps(); r.together && o.accepts() {
 		r.schedule = Parallel
 	} else if r.together {
-		r.schedule, r.anderson.depth = Mixed, anderson
+		r.schedule, r.anderson.depth = Mixed, 6
 	} else if r.newtonDistance > 0 {
 		// The fixed point does not depend on the schedule. Parallel updates overshoot far from it.
 		r.schedule = Sequential
@@ -139,8 +135,6 @@ func (r *siteSearch) take(ctx context.Context, next move) error {
 }
 
 const (
-	// anderson is the number of earlier updates that Anderson's acceleration combines.
-	anderson = 8
 	// iterationCap is the number of iterations after which a fit that double precision cannot carry
 	// is given up.
 	iterationCap = 50
@@ -189,19 +183,13 @@ func (r *siteSearch) judge(err error) move {
 		}
 		return done
 	}
-	if r.at.rounding > unresolved && r.prepare == nil {
+	if r.at.rounding > unresolved {
 		r.limit = min(r.limit, max(iterations, iterationCap))
 	}
 	if r.at.settled(r.target) || (r.idle || r.stalls()) && distance <= r.at.drift || iterations >= r.limit {
 		return done
 	}
 	tooFar := r.schedule != Sequential && !(distance <= overshoot*r.reached) && r.step > leastDamping
-	if r.prepare != nil {
-		tooFar = !(r.evidence.value >= r.bound-boundRounding*math.Abs(r.bound)) && r.step > leastDamping/64
-	}
-	if !tooFar {
-		r.bound = r.evidence.value
-	}
 	switch {
 	case r.jacobianError > 0 && !(distance <= overshoot*r.reached) && r.damping > leastDamping && !r.options.accepts():
 		r.damping /= 2 // all cases were updated at once
@@ -257,10 +245,6 @@ func (r *siteSearch) updates(ctx context.Context) error {
 	}
 	copy(r.before, r.state)
 	r.reached = r.at.distance
-	if r.prepare != nil && (!r.linear || r.at.distance > accelerateWithin || r.at.distance > 2*r.nearest) {
-		r.anderson.forget()
-	}
-	r.nearest = min(r.nearest, r.at.distance)
 	r.update(&r.anderson, r.step)
 	r.step = min(2*r.step, r.damping)
 	r.count()
@@ -326,7 +310,7 @@ func (r *siteSearch) count() {
 	d := &r.diagnostics
 	d.Iterations++
 	switch {
-	case r.together || r.prepare != nil || !r.cycles.found(r.state, r.sigma, r.at.distance, r.damping):
+	case r.together || !r.cycles.found(r.state, r.sigma, r.at.distance, r.damping):
 	case r.at.distance <= r.at.drift:
 		r.limit = d.Iterations
 	case r.schedule == Mixed:

@@ -41,8 +41,6 @@ type site struct {
 	// with PL, the averages for the other label. They are kept so that no average is computed
 	// twice.
 	average, otherAverage averages
-	// blur is the error of the averages from which the site was made, in units of the marginal.
-	blur float64
 }
 
 // averages has the logarithm of an average over f, and its derivatives with respect to the mean.
@@ -99,10 +97,8 @@ type siteState struct {
 	// The fields from initial to jacobianError are set for several latent processes. For one latent
 	// process they are nil or 0.
 	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
-	// prepare computes the averages from which match makes the sites of all classes of a case. It
-	// reports whether Anderson's acceleration can be used.
-	prepare        func() bool
-	linear         bool             // the last result of prepare
+	// the sites of the variational method
+	bounded        func(ctx context.Context, start State) (State, error)
 	closing        func() Posterior // the posterior where the iteration ended
 	newtonDistance float64          // the distance at which Newton's method takes over
 	jacobianError  float64          // the relative error of the search's Jacobian
@@ -237,14 +233,9 @@ func (p *siteState) computeEvidence() {
 func (p *siteState) proposeSites() (fixedPoint, error) {
 	var fit fixedPoint
 	failed := make([]error, len(p.tau))
-	for i, v := range p.sigma {
-		p.sigma[i] = prior.Resolved(v, p.sited.Variance(i))
-	}
-	if p.prepare != nil {
-		p.linear = p.prepare()
-	}
 	linalg.Rows(len(p.tau), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
+			p.sigma[i] = prior.Resolved(p.sigma[i], p.sited.Variance(i))
 			p.next[i], failed[i] = p.rule.match(i, p.sigma[i], p.b[i])
 		}
 	})
@@ -270,7 +261,7 @@ func (p *siteState) compare(i int, s site, v, b float64, fit *fixedPoint) {
 	if s.average.proper { // its site hardly depends on a wide cavity
 		share = 1
 	}
-	fit.rounding = max(fit.rounding, 8*eps*p.sited.Variance(i)/(v*share), s.blur)
+	fit.rounding = max(fit.rounding, 8*eps*p.sited.Variance(i)/(v*share))
 	fit.drift = max(fit.drift, (p.uncertain+2*eps*math.Abs(p.mu[i]))*math.Abs(p.tau[i])*math.Sqrt(v))
 	if s.floored {
 		fit.floors++
@@ -431,7 +422,7 @@ const nearEnough = 0.3
 // a likelihood that is not log-concave: of several fixed points, Newton's method could reach one
 // that is unstable under updates.
 func (p *siteState) newtonWithin() float64 {
-	if isConcave(p.moments) && p.prepare == nil && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
+	if isConcave(p.moments) && p.options.Damping == 1 && !p.rule.negative() && !p.options.accepts() {
 		return cmp.Or(p.newtonDistance, nearEnough)
 	}
 	return 0

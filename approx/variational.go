@@ -84,11 +84,7 @@ func (m Variational) in(w *Work) Approximation {
 // distinct values.
 func (m Variational) Memory(s Size) Memory {
 	if s.Classes > 2 {
-		m := memoryOfSites(s, s.Classes == 3)
-		if s.Classes > 3 && s.Classes*s.Cases <= mostCoupled { // covariances of all pairs of classes
-			m.Fit = m.Fit.And(words(0, (2*s.Classes+s.Classes*(s.Classes+1)/2+4)*s.Cases*s.Cases))
-		}
-		return m
+		return memoryOfSites(s, true)
 	}
 	m2 := s.Distinct * s.Distinct
 	if s.Distinct == 0 || s.Distinct == s.Cases {
@@ -143,9 +139,14 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 			p.extraVariance[i] = rest * p.sited.ResidualVariance(i)
 		}
 	}
-	if p.rule == nil {
-		p.rule = variationalRule{siteState: p, model: p.lik.(likelihood.LogConcave)}
+	if p.bounded != nil {
+		p.initial = p.bounded
 	}
+	rule := variationalRule{siteState: p, model: p.lik.(likelihood.LogConcave)}
+	if lik.Likelihood() == (likelihood.Softmax{}) {
+		rule.noise = gumbelDivergence
+	}
+	p.rule = rule
 	return p, nil
 }
 
@@ -153,7 +154,18 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 type variationalRule struct {
 	*siteState
 	model likelihood.LogConcave
+	noise float64 // nats that the bound gains for every case, because g is no normal variate
 }
+
+// gumbelDivergence is the Kullback-Leibler divergence from a normal variate of variance 1 to the
+// Gumbel variate for which it is least, ½ + 1 - ½ log 2πe. The largest utility g of softmax is such
+// a Gumbel variate given f. The sites give g a normal distribution of variance 1/Σ_c λ_c = 1, and
+// with it the bound lacks this number for every case. With it the bound is
+//
+//	E log p(y|f) ≥ E f_y - log Σ_c exp(E f_c + ½ Var(f_c - Σ_d λ_d f_d))
+//
+// (Knowles & Minka 2011, section 4.1).
+var gumbelDivergence = 1.5 - math.Log(2*math.Pi*math.E)/2
 
 // match returns the site for which the marginal N(μ', s²) of case i maximises its contribution to
 // L, with N(m, c) the cavity,
@@ -240,7 +252,7 @@ func (variationalRule) stationary(fixedPoint) bool { return true }
 
 // term is E log p(y_i|f) + ½ τ_i v_i. L is stationary in the marginals.
 func (p variationalRule) term(i int) term {
-	return term{value: p.next[i].average.log + p.tau[i]*p.sigma[i]/2}
+	return term{value: p.next[i].average.log + p.tau[i]*p.sigma[i]/2 + p.y[i]*p.noise}
 }
 
 func (p variationalRule) explicit(grad []float64, i int) {

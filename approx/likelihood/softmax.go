@@ -60,17 +60,6 @@ func (Softmax) Average(pi, mean []float64, covariance *mat.SymDense, points int)
 	})
 }
 
-// LogSum returns the average of log Σ_c exp f_c over f ~ N(mean, covariance), C values and C×C. It
-// sets pi to the averages of π = softmax f, which are its derivatives with respect to the mean. It
-// sets hessian to the averages of diag π - ππᵀ. Errors and deviation are as in
-// utility.Noise.Expected.
-func (Softmax) LogSum(
-	pi []float64, hessian *mat.SymDense, mean []float64, covariance *mat.SymDense,
-) (value, deviation float64) {
-	value, deviation = utility.Gumbel.Expected(pi, hessian, mean, covariance)
-	return value - utility.Gumbel.Mean, deviation
-}
-
 // Noise implements RandomUtility: the noise of softmax is a standard Gumbel variate (McFadden
 // 1974).
 func (Softmax) Noise() LogConcave { return gumbelRace }

@@ -202,8 +202,8 @@ func (r LinearRange) Spec(name string, before []Spec) (Spec, error) {
 // WholeRange is a range of whole numbers.
 type WholeRange struct {
 	Ends `yaml:",inline"`
-	Step int  `yaml:"step"` // distance between neighbours, from the smallest on; 0: 1
-	Log  bool `yaml:"log"`  // a search takes them evenly in the logarithm
+	Step int  `yaml:"step" within:"[1,1000000000]"` // distance between neighbours, from the smallest on; 0: 1
+	Log  bool `yaml:"log"`                          // a search takes them evenly in the logarithm
 }
 
 // Spec implements Range.

@@ -41,16 +41,13 @@ type Classes interface {
 	//	G_c = ½ Σ_k (p_k q_kᵀ + q_k p_kᵀ)_c - ½ c R_cc + [(I - R K) Γ (I - K R)]_cc,
 	//	R = (K + W⁻¹)⁻¹
 	//
-	// and of the Penalty. Γ has the weights γ on the posterior covariances of x, for Squares. If
+	// and of the Penalty. Γ has the weights γ on the posterior variances of f_c - Σ_d π_d/S f_d. If
 	// S = 1, the adjoint may depend on the variances π_c q_c. q_c is the variance of f_c - Σ_d π_d
 	// f_d, the variance of the correction included.
 	Pull(dst *Cov, j int, adjoint func(variances []float64) Adjoint)
 	// Squares returns the function that sets dst to the products with x of the squares of the
-	// posterior covariances s_ij^ac of x_a = f_a - Σ_d π_d/S f_d at case i and x_c at the other
-	// cases j, and for weights γ, unless these are zero, the products
-	//
-	//	Σ_j Σ_cd γ_j^cd s_ij^ac s_ij^ad
-	Squares(gamma Pairs) (of []float64, product func(dst, x []float64))
+	// posterior covariances of f_c - Σ_d π_d/S f_d at one case and at the others.
+	Squares() func(dst, x []float64)
 	// Marginals calls visit for every case, possibly concurrently. sigma is the covariance of the
 	// case's latent values, up to a term common to all entries of a row or of a column. own is the
 	// part of its diagonal that is specific to each class. cavityShare is 1 - π_c own_c.

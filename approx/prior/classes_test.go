@@ -239,10 +239,9 @@ func TestClassesPull(t *testing.T) {
 		p, q := [][]float64{wave(testClasses*n, 1)}, [][]float64{wave(testClasses*n, 2)}
 		adjoint := Adjoint{P: p, Q: q, C: 0.7}
 		if j.of[0].power == 1 {
-			var between *mat.Dense
-			adjoint.Pairs, between = testPairs()
+			adjoint.Gamma = wave(testClasses*n, 3)
 			contrasts := j.contrasts()
-			weights.Mul(contrasts.T(), between)
+			weights.Mul(contrasts.T(), diagonal(adjoint.Gamma))
 			onto.Mul(&weights, contrasts)
 			weights.Mul(shrunk, &onto)
 			g.Mul(&weights, shrunk.T())
@@ -313,39 +312,17 @@ func TestClassesSquares(t *testing.T) {
 		left.Mul(j.contrasts(), sigma)
 		spread.Mul(&left, j.contrasts().T())
 		x, dst := wave(testClasses*n, 4), make([]float64, testClasses*n)
-		gamma, between := testPairs()
-		of, product := j.classes.Squares(gamma)
-		product(dst, x)
+		j.classes.Squares()(dst, x)
 		for a := range dst {
-			want, wantOf := 0.0, 0.0
+			want := 0.0
 			for b, v := range x {
 				if a%n != b%n {
 					want += spread.At(a, b) * spread.At(a, b) * v
-					for c := b % n; c < len(x); c += n {
-						wantOf += spread.At(a, b) * spread.At(a, c) * between.At(b, c)
-					}
 				}
 			}
 			near(t, "a product", dst[a], want, 1e-9)
-			near(t, "a product with weights on pairs", of[a], wantOf, 1e-9)
 		}
 	})
-}
-
-// testPairs are weights on the covariances of the classes of every case, also as a matrix.
-func testPairs() (p Pairs, matrix *mat.Dense) {
-	const n = testCases
-	p, matrix = NewPairs(testClasses, n), mat.NewDense(testClasses*n, testClasses*n, nil)
-	for c := range testClasses {
-		for d := range c + 1 {
-			for i, v := range wave(n, float64(3+c+2*d)) {
-				*p.At(c, d, i), *p.At(d, c, i) = v, v
-				matrix.Set(c*n+i, d*n+i, v)
-				matrix.Set(d*n+i, c*n+i, v)
-			}
-		}
-	}
-	return p, matrix
 }
 
 // TestPreconditioners: K̃ (I + W K̃)⁻¹ is symmetric, with variances of at least 0.

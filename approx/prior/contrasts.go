@@ -5,10 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
 // Contrasts are the values x_c = g - f_c of every case, Cn in the order of Classes: f are the
@@ -170,48 +167,10 @@ func (c *Contrasts) covariances() []float64 {
 	return c.blocks
 }
 
-// Block is Cov x of a case, C×C.
-func (c *Contrasts) Block(i int) []float64 {
-	c.covariances()
-	return c.block(i)
-}
-
-// block is Cov x of a case for which covariances has been called.
+// block is Cov x of a case.
 func (c *Contrasts) block(i int) []float64 {
 	square := c.classes * c.classes
 	return c.blocks[i*square : (i+1)*square]
-}
-
-// Couplings returns, with C_ia,jb the covariances of Σ_d p_d f_d - f_c, the products Σ_j Σ_bc γ_j^bc
-// C_ia,jb C_ia,jc and the function that sets dst to Σ_jb C_ia,jb² x_jb.
-func (c *Contrasts) Couplings(gamma Pairs) (of []float64, product func(dst, x []float64)) {
-	n, classes, blocks := c.cases, c.classes, c.covariances()
-	own := make([]float64, len(blocks))
-	of, others := c.Classes.Squares(gamma)
-	linalg.Rows(n, func(i0, i1 int) {
-		for i := i0; i < i1; i++ {
-			own := own[i*classes*classes : (i+1)*classes*classes]
-			for k, v := range c.block(i) {
-				own[k] = v - 1/c.total[i]
-			}
-			gamma.each(func(b, d int, weights []float64) {
-				for a := range classes {
-					of[a*n+i] += weights[i] * own[a*classes+b] * own[a*classes+d]
-				}
-			})
-			floats.Mul(own, own)
-		}
-	})
-	return of, func(dst, x []float64) {
-		others(dst, x)
-		for i := range n {
-			for a := range classes {
-				for b := range classes {
-					dst[a*n+i] += own[(i*classes+a)*classes+b] * x[b*n+i]
-				}
-			}
-		}
-	}
 }
 
 // Onto sets dst = (I + W K)⁻¹ Pᵀ z.
@@ -298,8 +257,7 @@ func (s contrastSearch) Sweep(_ bool, at Sites, visit Visit) error {
 
 // Jacobian is as in Prior.
 func (c *Contrasts) Jacobian(sigma []float64) func(dst, x []float64) {
-	_, squares := c.Classes.Squares(Pairs{})
-	return c.respond(sigma, squares)
+	return c.respond(sigma, c.Classes.Squares())
 }
 
 // respond is the Jacobian, given Squares.
@@ -333,8 +291,7 @@ func (s contrastSearch) Jacobian(sigma []float64, at At) func(dst, x []float64) 
 	if s.near.Factorise(tau) != nil {
 		return s.respondAlone(sigma)
 	}
-	_, squares := s.near.Squares(Pairs{})
-	return s.respond(sigma, squares)
+	return s.respond(sigma, s.near.Squares())
 }
 
 // mostExact is the number of values x up to which a search computes the whole Jacobian, with half

@@ -22,8 +22,8 @@ func (p *denseClasses) Pull(dst *Cov, j int, adjoint func(variances []float64) A
 			}
 		}
 	})
-	if g.Pairs.data != nil {
-		p.pullCovariances(raw, j, g.Pairs)
+	if g.Gamma != nil {
+		p.pullVariances(raw, j, g.Gamma)
 	}
 }
 
@@ -112,18 +112,13 @@ func (p *denseClasses) Covariances(visit func(a, c int, s blas64.General)) {
 }
 
 // Squares implements Classes, with n² numbers for every pair of classes.
-func (p *denseClasses) Squares(gamma Pairs) (of []float64, product func(dst, x []float64)) {
+func (p *denseClasses) Squares() func(dst, x []float64) {
 	pairs := make([][]blas64.General, p.classes) // a matrix for each a and c ≥ a
-	p.Covariances(func(a, _ int, s blas64.General) { pairs[a] = append(pairs[a], s) })
-	if gamma.data != nil {
-		of = p.squaresOf(pairs, gamma)
-	}
-	for _, of := range pairs {
-		for _, s := range of {
-			floats.Mul(s.Data, s.Data)
-		}
-	}
-	return of, func(dst, x []float64) {
+	p.Covariances(func(a, c int, s blas64.General) {
+		floats.Mul(s.Data, s.Data)
+		pairs[a] = append(pairs[a], s)
+	})
+	return func(dst, x []float64) {
 		clear(dst)
 		for a, of := range pairs {
 			for offset, s := range of {
@@ -137,76 +132,36 @@ func (p *denseClasses) Squares(gamma Pairs) (of []float64, product func(dst, x [
 	}
 }
 
-// squaresOf are the Σ_j Σ_cd γ_j^cd s_ij^ac s_ij^ad, given the covariances s^ac of pairs a ≤ c.
-func (p *denseClasses) squaresOf(pairs [][]blas64.General, gamma Pairs) []float64 {
-	n, dst := p.n, make([]float64, p.classes*p.n)
-	linalg.Rows(n, func(i0, i1 int) {
-		s, columns := make([][]float64, p.classes), linalg.NewGeneral(p.classes, n)
-		for i := i0; i < i1; i++ {
-			for a := range p.classes {
-				for c := range a {
-					s[c] = columns.Data[c*n : (c+1)*n]
-					for j := range n {
-						s[c][j] = pairs[c][a-c].Data[j*n+i]
-					}
-				}
-				for c := a; c < p.classes; c++ {
-					s[c] = pairs[a][c-a].Data[i*n : (i+1)*n]
-				}
-				gamma.each(func(c, d int, weights []float64) {
-					left, right, sum := s[c], s[d], 0.0
-					for j, w := range weights {
-						sum += w * left[j] * right[j]
-					}
-					dst[a*n+i] += sum
-				})
-			}
-		}
-	})
-	return dst
-}
-
-// pullCovariances adds to dst, for the classes of covariance j and with A_c = (I - X_c)ᵀ and
+// pullVariances adds to dst, for the classes of covariance j and with A_c = (I - X_c)ᵀ and
 // T_c = M⁻ᵀE_c,
 //
 //	[(I - R K) Γ (I - K R)]_cc = A_cᵀ diag(α_c) A_c + A_cᵀR_cᵀT_c + T_cᵀR_c A_c + T_cᵀS T_c
-//	α_c = Σ_ab γ_ab (p_c - δ_ac)(p_c - δ_bc),  R_c = Σ_ab Y_a diag(γ_ab (p_c - δ_bc))
-//	S = Σ_ab Y_a diag(γ_ab) Y_bᵀ
-func (p *denseClasses) pullCovariances(dst blas64.Symmetric, j int, gamma Pairs) {
+//	α_c = Σ_a γ_a (p_c - δ_ac)²,  R_c = Σ_a (p_c - δ_ac) Y_a diag γ_a,  S = Σ_a Y_a diag(γ_a) Y_aᵀ
+func (p *denseClasses) pullVariances(dst blas64.Symmetric, j int, gamma []float64) {
 	n, k := p.n, p.contrasts()
 	matrix := func() blas64.General { return linalg.NewGeneral(n, n) }
+	inner, sum := linalg.NewSym(n), matrix() // S, Σ_a Y_a diag γ_a
+	for a, y := range k.y {
+		linalg.SyrkDiag(blas.NoTrans, 1, y, p.of(a, gamma), 1, inner)
+	}
+	eachRow(n, func(r int) {
+		row := sum.Data[r*n : (r+1)*n]
+		for a, y := range k.y {
+			for i, v := range y.Data[r*n : (r+1)*n] {
+				row[i] += v * gamma[a*n+i]
+			}
+		}
+	})
 	part, t, half, whole := matrix(), matrix(), matrix(), matrix()
-	inner, sum := matrix(), matrix()         // S, Σ_ab Y_a diag γ_ab
-	sums := func(to blas64.General, b int) { // adds Σ_a Y_a diag γ_ab
-		eachRow(n, func(r int) {
-			row := to.Data[r*n : (r+1)*n]
-			gamma.each(func(a, d int, weights []float64) {
-				if d == b {
-					for i, v := range k.y[a].Data[r*n : (r+1)*n] {
-						row[i] += v * weights[i]
-					}
-				}
-			})
-		})
-	}
-	for b, y := range k.y {
-		clear(part.Data)
-		sums(part, b)
-		floats.Add(sum.Data, part.Data)
-		linalg.Gemm(blas.NoTrans, blas.Trans, 1, part, y, 1, inner)
-	}
-	symmetric := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: inner.Data}
 	for c := range p.classes {
 		if len(p.k) > 1 && c != j {
 			continue
 		}
-		clear(half.Data)
-		sums(half, c)
-		k.prepare(part, t, c, sum, half)
+		k.prepare(part, t, c, sum, gamma)
 		linalg.SolveTri(blas.Trans, p.m, t)
 		linalg.Gemm(blas.Trans, blas.NoTrans, 1, part, t, 0, half)
 		k.addHalf(half, c, gamma)
-		linalg.Symm(0.5, symmetric, t, 0, part)
+		linalg.Symm(0.5, inner, t, 0, part)
 		copy(whole.Data, half.Data)
 		linalg.Gemm(blas.NoTrans, blas.NoTrans, -1, k.x[c], half, 1, whole)
 		linalg.Gemm(blas.Trans, blas.NoTrans, 1, t, part, 1, whole)
@@ -219,9 +174,10 @@ func (p *denseClasses) pullCovariances(dst blas64.Symmetric, j int, gamma Pairs)
 	}
 }
 
-// prepare sets part to R_c and t to E_c, given Σ_ab Y_a diag γ_ab and Σ_a Y_a diag γ_ac.
-func (k contrasts) prepare(part, t blas64.General, c int, sum, own blas64.General) {
-	n, root, left, bInverse, share := k.n, k.of(c, k.root), k.of(c, k.left), k.u[c].Data, k.of(c, k.p)
+// prepare sets part to R_c and t to E_c, given Σ_a Y_a diag γ_a.
+func (k contrasts) prepare(part, t blas64.General, c int, sum blas64.General, gamma []float64) {
+	n, root, left, bInverse := k.n, k.of(c, k.root), k.of(c, k.left), k.u[c].Data
+	y, share, own := k.y[c], k.of(c, k.p), k.of(c, gamma)
 	eachRow(n, func(r int) {
 		for i := range n {
 			v := bInverse[max(i, r)*n+min(i, r)]
@@ -229,30 +185,26 @@ func (k contrasts) prepare(part, t blas64.General, c int, sum, own blas64.Genera
 				v = left[i]
 			}
 			t.Data[r*n+i] = root[r] * v * root[i]
-			part.Data[r*n+i] = share[i]*sum.Data[r*n+i] - own.Data[r*n+i]
+			part.Data[r*n+i] = share[i]*sum.Data[r*n+i] - y.Data[r*n+i]*own[i]
 		}
 	})
 }
 
 // addHalf adds ½ diag(α_c) A_c to half.
-func (k contrasts) addHalf(half blas64.General, c int, gamma Pairs) {
-	n, share, weights := k.n, k.of(c, k.p), make([]float64, k.n)
-	gamma.each(func(a, b int, own []float64) {
-		for i, p := range share {
-			left, right := p, p
-			if a == c {
-				left = p - 1
-			}
-			if b == c {
-				right = p - 1
-			}
-			weights[i] += own[i] * left * right
-		}
-	})
+func (k contrasts) addHalf(half blas64.General, c int, gamma []float64) {
+	n, share := k.n, k.of(c, k.p)
 	eachRow(n, func(i int) {
-		for l := range n {
-			half.Data[i*n+l] -= weights[i] / 2 * k.x[c].Data[l*n+i]
+		weight := 0.0
+		for a := range k.classes {
+			p := share[i]
+			if a == c {
+				p = 1 - p
+			}
+			weight += gamma[a*n+i] * p * p
 		}
-		half.Data[i*n+i] += weights[i] / 2
+		for l := range n {
+			half.Data[i*n+l] -= weight / 2 * k.x[c].Data[l*n+i]
+		}
+		half.Data[i*n+i] += weight / 2
 	})
 }

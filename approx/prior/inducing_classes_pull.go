@@ -17,8 +17,8 @@ func (k *inducingClasses) Pull(dst *Cov, j int, adjoint func(variances []float64
 	k.differentiate()
 	g := adjoint(k.variances)
 	var spread weighted
-	if g.Pairs.data != nil {
-		spread = k.weighted(g.Pairs)
+	if g.Gamma != nil {
+		spread = k.weighted(g.Gamma)
 	}
 	k.invertFull()
 	classes := []int{j}
@@ -38,7 +38,7 @@ func (k *inducingClasses) Pull(dst *Cov, j int, adjoint func(variances []float64
 			}
 		}
 		floats.AddScaled(noise, -g.C/2, k.of(c, k.diagonal))
-		if g.Pairs.data != nil {
+		if g.Gamma != nil {
 			floats.Add(noise, k.of(c, spread.diagonal))
 		}
 		floats.Sub(residual, k.of(c, slopes))
@@ -49,11 +49,11 @@ func (k *inducingClasses) Pull(dst *Cov, j int, adjoint func(variances []float64
 			k.blocks(x, c, j0, j1, float64(min(a, 1)), k.full, func(dst []float64, d int) {
 				k.coupling(dst, d, c, j0)
 				floats.Scale(-g.C/2, dst)
-				if g.Pairs.data != nil {
-					floats.Add(dst, spread.pairs.Of(d, c)[j0:j1])
+				if g.Gamma != nil {
+					floats.Add(dst, spread.pairs.of(d, c)[j0:j1])
 				}
 			})
-			if g.Pairs.data != nil {
+			if g.Gamma != nil {
 				k.blocks(x, c, j0, j1, 1, spread.middle, func(dst []float64, d int) {
 					k.coupling(dst, d, c, j0)
 					floats.Scale(-1, dst)
@@ -93,17 +93,28 @@ func (k *inducingClasses) blocks(
 //	(I - R K̂) Γ (I - K̂ R) = (I - E V̂ᵀM⁻¹V̂) Γ̃ (I - V̂ᵀM⁻¹V̂ E)
 //	V̂ (I - R K̂) Γ (I - K̂ R) = M⁻¹V̂ Γ̃ - M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂ E
 type weighted struct {
-	pairs    Pairs          // Γ̃
+	pairs    pairs          // Γ̃
 	middle   blas64.General // M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹, folded
 	diagonal []float64      // diagonal of the first line
 }
 
-func (k *inducingClasses) newPairs() Pairs { return NewPairs(k.classes, k.n) }
+// pairs has numbers of every case for every pair of classes.
+type pairs struct {
+	classes, n int
+	data       []float64
+}
 
+func (k *inducingClasses) newPairs() pairs {
+	return pairs{k.classes, k.n, make([]float64, k.classes*k.classes*k.n)}
+}
+
+// of are the numbers of two classes, and at the one of a case.
+func (p pairs) of(c, d int) []float64             { return p.data[(c*p.classes+d)*p.n : (c*p.classes+d+1)*p.n] }
+func (p pairs) at(c, d, i int) *float64           { return &p.data[(c*p.classes+d)*p.n+i] }
 func (k *inducingClasses) share(c, i int) float64 { return k.pi[c*k.n+i] / k.total(i) } // p
 
 // contrasts are T_i P_iᵀ, P_i = 1pᵀ - I, whose columns belong to x_a = Σ_d p_d f_d - f_a, p = π/S.
-func (k *inducingClasses) contrasts() Pairs {
+func (k *inducingClasses) contrasts() pairs {
 	g := k.newPairs()
 	linalg.Rows(k.n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
@@ -114,13 +125,13 @@ func (k *inducingClasses) contrasts() Pairs {
 					if c == a {
 						v = -k.without(k.pi, c, i) / k.total(i)
 					}
-					*g.At(c, a, i) = v
+					*g.at(c, a, i) = v
 					common += k.e[c*k.n+i] * k.prior(c).independent[i] / k.sum[i] * v
 				}
 				for c := range k.classes {
 					j := c*k.n + i
 					left := 1 / (1 + k.pi[j]*k.prior(c).independent[i])
-					*g.At(c, a, i) = *g.At(c, a, i)*left + k.e[j]*common
+					*g.at(c, a, i) = *g.at(c, a, i)*left + k.e[j]*common
 				}
 			}
 		}
@@ -128,22 +139,22 @@ func (k *inducingClasses) contrasts() Pairs {
 	return g
 }
 
-// around returns Γ̃ for weights on the covariances of x, given their contrasts, and
+// around returns Γ̃ for weights γ on the variances of x, given their contrasts, and
 // M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹.
-func (k *inducingClasses) around(g, gamma Pairs) (tilde Pairs, middle blas64.General) {
+func (k *inducingClasses) around(g pairs, gamma []float64) (tilde pairs, middle blas64.General) {
 	tilde = k.newPairs()
 	m := k.size()
 	inner := linalg.NewGeneral(k.classes*m, k.classes*m)
 	for c := range k.classes {
 		for d := c; d < k.classes; d++ {
-			to := tilde.Of(c, d)
-			gamma.each(func(a, b int, own []float64) {
-				left, right := g.Of(c, a), g.Of(d, b)
+			to := tilde.of(c, d)
+			for a := range k.classes {
+				left, right, own := g.of(c, a), g.of(d, a), k.of(a, gamma)
 				for i := range to {
 					to[i] += left[i] * right[i] * own[i]
 				}
-			})
-			copy(tilde.Of(d, c), to)
+			}
+			copy(tilde.of(d, c), to)
 			block := columns(rows(inner, c*m, (c+1)*m), d*m, (d+1)*m)
 			if len(k.priors) == 1 {
 				symmetric := blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: block.Stride, Data: block.Data}
@@ -175,17 +186,17 @@ func (k *inducingClasses) around(g, gamma Pairs) (tilde Pairs, middle blas64.Gen
 }
 
 // quadratics are V̂_iᵀ A V̂_i of a symmetric matrix.
-func (k *inducingClasses) quadratics(a blas64.General) Pairs {
+func (k *inducingClasses) quadratics(a blas64.General) pairs {
 	m, q := k.size(), k.newPairs()
 	eachPart(k.n, casesAtOnce, func(j0, j1 int) {
 		x, giveBack := borrow(m, j1-j0)
 		defer giveBack()
 		for c := range k.classes {
 			for d := c; d < k.classes; d++ {
-				block, to := columns(rows(a, c*m, (c+1)*m), d*m, (d+1)*m), q.Of(c, d)[j0:j1]
+				block, to := columns(rows(a, c*m, (c+1)*m), d*m, (d+1)*m), q.of(c, d)[j0:j1]
 				linalg.Gemm(blas.NoTrans, blas.NoTrans, 1, block, columns(k.prior(d).v, j0, j1), 0, x)
 				addProducts(to, columns(k.prior(c).v, j0, j1), x)
-				copy(q.Of(d, c)[j0:j1], to)
+				copy(q.of(d, c)[j0:j1], to)
 			}
 		}
 	})
@@ -193,13 +204,13 @@ func (k *inducingClasses) quadratics(a blas64.General) Pairs {
 }
 
 // known are V̂_iᵀ M⁻¹ V̂_i up to terms common to a row or a column.
-func (k *inducingClasses) known() Pairs {
+func (k *inducingClasses) known() pairs {
 	q := k.newPairs()
 	k.invert()
 	k.eachCentred(func(j0 int, y, _ [][]float64) {
 		for c := range y {
 			for d := range y {
-				to := q.Of(c, d)[j0:]
+				to := q.of(c, d)[j0:]
 				for i, v := range y[c] {
 					to[i] += v * y[d][i]
 				}
@@ -209,20 +220,20 @@ func (k *inducingClasses) known() Pairs {
 	return q
 }
 
-func (k *inducingClasses) weighted(gamma Pairs) (w weighted) {
-	w.diagonal = make([]float64, k.classes*k.n)
+func (k *inducingClasses) weighted(gamma []float64) (w weighted) {
+	w.diagonal = make([]float64, len(gamma))
 	w.pairs, w.middle = k.around(k.contrasts(), gamma)
 	known, middle := k.known(), k.quadratics(w.middle)
 	e := make([]float64, 1)
 	for i := range k.n {
 		for c := range k.classes {
-			sum := *w.pairs.At(c, c, i)
+			sum := *w.pairs.at(c, c, i)
 			for a := range k.classes {
 				k.coupling(e, c, a, i)
 				ca := e[0]
 				for b := range k.classes {
 					k.coupling(e, b, c, i)
-					sum += ca * (*middle.At(a, b, i)*e[0] - 2**known.At(a, b, i)**w.pairs.At(b, c, i))
+					sum += ca * (*middle.at(a, b, i)*e[0] - 2**known.at(a, b, i)**w.pairs.at(b, c, i))
 				}
 			}
 			w.diagonal[c*k.n+i] = sum
@@ -233,51 +244,47 @@ func (k *inducingClasses) weighted(gamma Pairs) (w weighted) {
 }
 
 // Squares implements Classes. The covariances of x at cases i and j are P_i T_iᵀ V̂_iᵀ M⁻¹ V̂_j T_j
-// P_jᵀ, so that the products are
+// P_jᵀ, so that
 //
-//	[P_i T_iᵀ V̂_iᵀ M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂_i T_i P_iᵀ]_aa
+//	Σ_j,c Cov(x_ia, x_jc)² γ_jc = [P_i T_iᵀ V̂_iᵀ M⁻¹(V̂ Γ̃ V̂ᵀ)M⁻¹ V̂_i T_i P_iᵀ]_aa
 //
 // The term of the case itself, j = i, is subtracted.
-func (k *inducingClasses) Squares(gamma Pairs) (of []float64, product func(dst, x []float64)) {
+func (k *inducingClasses) Squares() func(dst, x []float64) {
 	g := k.contrasts()
-	entry := func(q Pairs, a, c, i int) (sum float64) {
+	product := func(q pairs, a, c, i int) (sum float64) {
 		for r := range k.classes {
 			for s := range k.classes {
-				sum += *g.At(r, a, i) * *q.At(r, s, i) * *g.At(s, c, i)
+				sum += *g.at(r, a, i) * *q.at(r, s, i) * *g.at(s, c, i)
 			}
 		}
 		return sum
 	}
-	own, known := k.newPairs(), k.known()
+	own, known := k.newPairs(), k.known() // squares
 	linalg.Rows(k.n, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
 			for a := range k.classes {
 				for c := range k.classes {
-					*own.At(a, c, i) = entry(known, a, c, i)
+					v := product(known, a, c, i)
+					*own.at(a, c, i) = v * v
 				}
 			}
 		}
 	})
-	multiply := func(dst []float64, gamma Pairs) {
-		_, middle := k.around(g, gamma)
+	return func(dst, x []float64) {
+		_, middle := k.around(g, x)
 		q := k.quadratics(middle)
 		linalg.Rows(k.n, func(i0, i1 int) {
 			for i := i0; i < i1; i++ {
 				for a := range k.classes {
-					sum := entry(q, a, a, i)
-					gamma.each(func(b, c int, weights []float64) {
-						sum -= *own.At(a, b, i) * *own.At(a, c, i) * weights[i]
-					})
+					sum := product(q, a, a, i)
+					for c := range k.classes {
+						sum -= *own.at(a, c, i) * x[c*k.n+i]
+					}
 					dst[a*k.n+i] = sum
 				}
 			}
 		})
 	}
-	if gamma.data != nil {
-		of = make([]float64, k.classes*k.n)
-		multiply(of, gamma)
-	}
-	return of, func(dst, x []float64) { multiply(dst, Diagonal(x, k.n)) }
 }
 
 // addProducts adds to dst the products of the columns of a and b.

@@ -112,8 +112,7 @@ type Fisher interface {
 type Adjoint struct {
 	P, Q     [][]float64
 	C        float64
-	Gamma    []float64 // γ for a Prior; nil: 0
-	Pairs    Pairs     // Γ for Classes; the zero value is 0
+	Gamma    []float64 // nil: 0
 	Residual []float64 // other derivatives with respect to D; nil: 0
 	// independent returns the derivative with respect to Λ_i, given the derivative with respect to
 	// K_ii, where cases are means of copies; nil: the two are equal.

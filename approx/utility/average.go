@@ -6,9 +6,6 @@
 //	covariance.go  f = mean + √Λ e + A z, with Λ diagonal and large, and e and z standard normal
 //	maximum.go     the average over e and g: an integral in one dimension
 //	points.go      the average over z: a trapezoidal rule, a sparse grid or a lattice rule
-//
-// Average has the probabilities, and Expected the average of the largest utility with its
-// derivatives.
 package utility
 
 import (
@@ -30,7 +27,6 @@ const (
 
 const (
 	averageTarget   = 1e-5 // the error at which Average stops adding points
-	averageRest     = 1e-7 // relative variance of a column of A that Average leaves out
 	quadratureError = 5e-7 // bound of the errors of tables and of the quadrature of maximum
 )
 
@@ -62,7 +58,7 @@ func (noise Noise) Average(
 		n := covariance.SymmetricDim()
 		panic(fmt.Sprintf("utility: %d probabilities, %d means, covariance %d×%d", len(pi), classes, n, n))
 	}
-	lambda, a, ok := noise.separate(covariance, averageRest)
+	lambda, a, ok := noise.separate(covariance)
 	for _, m := range mean {
 		ok = ok && m-m == 0
 	}

@@ -14,24 +14,15 @@ import (
 
 // separate divides a covariance, up to a term common to all classes, into a diagonal Λ and R = A
 // Aᵀ. The columns of A are ordered by their size. The unit of an entry is √(λ_c + v), the standard
-// deviation of √λ_c e_c + g_c, with v the variance of the noise. Columns with a variance of at most
-// least are left out. ok is false if the covariance is not finite.
-//
-// For three classes R = 0 with λ_a = (D_ab + D_ac - D_bc)/2, where D_ab is the variance of f_a -
-// f_b, unless a λ_a is negative.
-func (noise Noise) separate(covariance *mat.SymDense, least float64) (lambda []float64, a blas64.General, ok bool) {
+// deviation of √λ_c e_c + g_c, with v the variance of the noise. Columns with a variance below 1e-7
+// are left out. ok is false if the covariance is not finite.
+func (noise Noise) separate(covariance *mat.SymDense) (lambda []float64, a blas64.General, ok bool) {
 	s, trace, ok := centred(covariance)
 	if !ok {
 		return nil, a, false
 	}
-	classes := covariance.SymmetricDim()
-	if classes == 3 && trace < 1e12 { // with more, rounding errors exceed the other variances
-		lambda = []float64{2*s.At(0, 0) + s.At(1, 2), 2*s.At(1, 1) + s.At(0, 2), 2*s.At(2, 2) + s.At(0, 1)}
-		if floats.Min(lambda) >= 0 {
-			return lambda, a, true
-		}
-	}
 	lambda = noise.diagonalPart(s, trace)
+	classes := len(lambda)
 	n, mean := float64(classes), floats.Sum(lambda)/float64(classes)
 	sd := make([]float64, classes)
 	for c, v := range lambda {
@@ -51,7 +42,7 @@ func (noise Noise) separate(covariance *mat.SymDense, least float64) (lambda []f
 	var vectors mat.Dense
 	e.VectorsTo(&vectors)
 	values, columns := e.Values(nil), 0
-	for columns < classes-1 && values[classes-1-columns] > least {
+	for columns < classes-1 && values[classes-1-columns] > 1e-7 {
 		columns++
 	}
 	a = linalg.NewGeneral(classes, columns)

@@ -84,28 +84,23 @@ func (g *maximum) evaluate(which []int) {
 	}
 }
 
-// add adds the averages given u to p: the p_c and, if p is longer, the moments of Expected. The rule
-// is applied to panels from the t where a factor of the
-// product is e^-35 to the t where all are 1 - 1e-12. Each panel is at most as wide as a
+// add adds the p_c given u to p. The rule is applied to panels from the t where a factor of the
+// product is e^-35 to the t where all are 1 - 1e-9. Each panel is at most as wide as twice a
 // standard deviation near its mean, or as half the distance from there.
 func (g *maximum) add(p, u []float64) {
 	floats.AddTo(g.at, g.mean, u)
-	largest := floats.Max(g.at)
-	floats.AddConst(-largest, g.at)
+	floats.AddConst(-floats.Max(g.at), g.at)
 	from, to := math.Inf(-1), math.Inf(-1)
 	for c, m := range g.at {
 		from = max(from, m+g.tables[c].from*g.sd[c])
 		to = max(to, m+g.tables[c].to*g.sd[c])
-	}
-	if len(p) > len(g.at) {
-		p[len(g.at)] += largest + to
 	}
 	for from < to {
 		n := 0
 		for ; n < block && from < to; n += len(legendreNodes) {
 			width := to - from
 			for c, m := range g.at {
-				width = min(width, max(g.sd[c], (math.Abs(from-m)-6*g.sd[c])/2))
+				width = min(width, max(2*g.sd[c], (math.Abs(from-m)-6*g.sd[c])/2))
 			}
 			for k, x := range legendreNodes {
 				g.t[n+k], g.weight[n+k] = from+width*x, width*legendreWeights[k]
@@ -122,26 +117,8 @@ func (g *maximum) add(p, u []float64) {
 		}
 		linalg.Exp(total, total)
 		floats.Mul(total, g.weight[:n])
-		for c := range g.at {
+		for c := range p {
 			p[c] += floats.Dot(g.h.Data[c*block:c*block+n], total)
-		}
-		if len(p) > len(g.at) {
-			g.addMoments(p[len(g.at):], total)
-		}
-	}
-}
-
-// addMoments subtracts the integral of Π_k F_k from p[0], and adds to the numbers that follow the
-// ∫ h_a h_b Π_k F_k dt of all pairs a < b.
-func (g *maximum) addMoments(p, total []float64) {
-	p[0] -= linalg.Sum(total)
-	k := 1
-	for a := range g.at {
-		h := g.h.Data[a*block : a*block+len(total)]
-		floats.Mul(h, total)
-		for b := a + 1; b < len(g.at); b++ {
-			p[k] += floats.Dot(h, g.h.Data[b*block:b*block+len(total)])
-			k++
 		}
 	}
 }

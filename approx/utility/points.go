@@ -83,7 +83,7 @@ type gridCell struct {
 // change, which for a smooth integrand is much larger than the error.
 func (g *maximum) line(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const end = 7 // beyond, a standard normal has probability 3e-12
-	sum, u, old := make([]float64, len(pi)), make([]float64, len(g.at)), make([]float64, len(pi))
+	sum, u, old := make([]float64, len(pi)), make([]float64, len(pi)), make([]float64, len(pi))
 	part, weights := make([]float64, len(pi)), 0.0
 	add := func(z float64) {
 		for c := range u {
@@ -120,8 +120,7 @@ func (g *maximum) line(pi []float64, a blas64.General, target float64) (deviatio
 // gridPoints, or when the finest rule does not suffice.
 func (g *maximum) sparseGrid(pi []float64, a blas64.General, target float64) (deviation float64) {
 	const gridPoints = 8192
-	s := grid{g: g, a: a, points: gridPoints, outputs: len(pi), cells: map[string]*gridCell{},
-		u: make([]float64, len(g.at))}
+	s := grid{g: g, a: a, points: gridPoints, cells: map[string]*gridCell{}, u: make([]float64, len(pi))}
 	var open []string // not refined yet
 	stuck := 0.0      // Σ size² of cells with the finest rule
 	clear(pi)
@@ -167,18 +166,17 @@ func (g *maximum) sparseGrid(pi []float64, a blas64.General, target float64) (de
 
 // grid is the state of sparseGrid.
 type grid struct {
-	g       *maximum
-	a       blas64.General
-	points  int                  // remaining number of integrals
-	outputs int                  // averages of an integral
-	cells   map[string]*gridCell // key: one byte per column
-	u       []float64
+	g      *maximum
+	a      blas64.General
+	points int                  // remaining number of integrals
+	cells  map[string]*gridCell // key: one byte per column
+	u      []float64
 }
 
 // cell computes the cell of a key; nil if that takes too many integrals.
 func (s *grid) cell(key string) *gridCell {
 	var axes []int // columns with more than the node 0
-	count, classes := 1, s.outputs
+	count, classes := 1, len(s.u)
 	for j := range s.a.Cols {
 		if key[j] > 0 {
 			axes = append(axes, j)
