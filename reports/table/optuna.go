@@ -124,8 +124,9 @@ func optunaDistribution(h record.Hyperparameter, value float64) string {
 		}
 		of["choices"] = choices
 	case h.Whole:
-		name = optunaWhole
-		of = map[string]any{"low": int(lo), "high": int(hi), "log": log, "step": 1}
+		step := max(1, int(h.Step))
+		name = optunaWhole // which has a step or a logarithm
+		of = map[string]any{"low": int(lo), "high": int(hi), "log": h.Log && step == 1, "step": step}
 	}
 	text, err := json.Marshal(map[string]any{"name": name, "attributes": of})
 	if err != nil {
