@@ -158,6 +158,17 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
+// A whole number without a step, or without bounds, admits what double precision has.
+func TestLargeWholeNumbersAreAdmitted(t *testing.T) {
+	for _, s := range []Spec{Between("n", Whole, 3, 1e19), {Name: "n", Map: Whole, Lo: math.Inf(-1), Hi: math.Inf(1)}} {
+		for _, v := range []float64{3, 7, 1<<53 + 2, 1<<54 + 4, 9007199254740994, 1e18 + 128} {
+			if err := s.Admits(v); err != nil || s.Nearest(v) != v {
+				t.Errorf("%v: nearest %v, %v", v, s.Nearest(v), err)
+			}
+		}
+	}
+}
+
 // The example of each kind of range is the one that its description shows.
 func TestExamplesOfRanges(t *testing.T) {
 	shown := func(name string, e Ends) string {

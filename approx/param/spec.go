@@ -141,7 +141,7 @@ func (s Spec) Admits(v float64) error {
 		return fmt.Errorf("%s = %v must be a whole number", s.Name, v)
 	case !(v >= s.Lo && v <= s.Hi):
 		return fmt.Errorf("%s = %v is outside its bounds [%.6g, %.6g]", s.Name, v, s.Lo, s.Hi)
-	case s.Map.Discrete() && s.Nearest(v) != v:
+	case s.Step > 1 && s.Nearest(v) != v:
 		return fmt.Errorf("%s = %v must be a whole number of steps of %v above %v; the nearest is %v", s.Name, v,
 			s.Step, s.Lo, s.Nearest(v))
 	}
@@ -228,6 +228,9 @@ func (s Spec) Count() int { return int(min(s.steps(), 1<<53-1)) + 1 }
 
 // Nearest returns the value of a discrete hyperparameter that is nearest to theta.
 func (s Spec) Nearest(theta float64) float64 {
+	if s.step() == 1 {
+		return min(max(math.Round(theta), s.Lo), s.Hi)
+	}
 	return s.Lo + s.step()*min(max(math.Round((theta-s.Lo)/s.step()), 0), s.steps())
 }
 
