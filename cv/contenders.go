@@ -31,6 +31,7 @@ const (
 	forSet
 	forCorrected
 	forBlocks
+	forSlices
 )
 
 // level is the error probability of every statement on contenders.

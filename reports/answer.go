@@ -66,7 +66,12 @@ type Answer struct {
 	ClassesLeftOut []record.ClassCount `json:"classes_left_out,omitempty"`
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
+	scored []*Study
 }
+
+// Scored are the studies whose held-out cases Score is computed from: the folds of the best, or
+// with nested cross-validation the outer folds of the winners. None: Score is the log evidence.
+func (a Answer) Scored() []*Study { return a.scored }
 
 // Choice describes how nested cross-validation selected the best configuration.
 type Choice struct {

@@ -79,7 +79,7 @@ func (r *Report) answer(group []int) (a Answer, ok bool) {
 	} else if n != nil {
 		a.Evaluation = ""
 	}
-	a.Different = different(folds)
+	a.scored, a.Different = folds, different(folds)
 	a.Skill = r.skill(of, all, folds)
 	if a.Skill != nil && a.Skill.Known {
 		a.Recalibrated = r.recalibrated(folds)

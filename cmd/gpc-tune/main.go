@@ -60,11 +60,11 @@ func commands(signals *interrupts) []*cobra.Command {
 	return append([]*cobra.Command{
 		runCommand(signals), searchCommand(signals), askCommand(), tellCommand(), validateCommand(), planCommand(),
 		submitCommand(signals),
-		workerCommand(signals), fitCommand(signals), predictCommand(), effectsCommand(), evidenceCommand(),
-		statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(), serveCommand(signals),
-		serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(), schemaCommand(), initCommand(),
-		explainCommand(), dataCommand(),
-		manCommand(), versionCommand(), pipeCommand(signals, run),
+		workerCommand(signals), fitCommand(signals), predictCommand(), effectsCommand(), cardCommand(),
+		evidenceCommand(), statusCommand(), showCommand(), exportCommand(), compareCommand(), reportCommand(),
+		serveCommand(signals), serveModelCommand(signals), checkCommand(), sampleCommand(), listCommand(),
+		schemaCommand(), initCommand(), explainCommand(), dataCommand(), manCommand(), versionCommand(),
+		pipeCommand(signals, run),
 	}, controlCommands()...)
 }
 

@@ -19,14 +19,17 @@ func serveModelCommand(signals *interrupts) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve-model MODEL.json",
 		Short: "Serve predictions of a model file over HTTP, on this machine",
-		Long: `Serve predictions as JSON to programs on this machine, and print the address:
+		Long: `Serve predictions to a browser and to programs on this machine, and print the address:
+  /               a page with a form for the inputs of a case, which shows the prediction, its set
+                  and why, and the drift of all cases
   POST /predict   takes {"rows": [{"column": value, …}, …]}, up to 10 000 rows, with Content-Type:
                   application/json, and returns what gpc-tune predict --format json prints, with
                   a result for every row; POST /predict?why=1 explains each, of up to 100 rows, as
                   predict --why does
   GET /schema     returns the columns and the classes
   GET /health     says that the model is loaded; the only one that needs no token
-  GET /metrics    counts requests to predict, rows predicted, errors and seconds, for Prometheus
+  GET /metrics    counts requests to predict, rows predicted, errors, seconds, rows outside the
+                  training range and shifts of every input, for Prometheus
 
 Decisions are those of gpc-tune predict with the same flags. A value that cannot be read is taken for
 missing, and named in the warnings; with --strict the request is refused.

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,14 +34,17 @@ const (
 )
 
 // ModelHandler serves predictions of a model file: POST /predict with {"rows": [{column: value, …},
-// …]} returns a predict.Predicted, and POST /predict?why=1 one with explanations. GET /schema
-// returns the columns of a row and the classes. GET /health confirms that the model is loaded. GET
-// /metrics returns, in the Prometheus format, the numbers of requests to predict, of predicted
-// rows, of error responses, and of seconds. All except /health need the token. The Host of a
+// …]} returns a predict.Predicted, and POST /predict?why=1 one with explanations. GET / is a page
+// with a form for one case, which is sent to POST /. GET /schema returns the columns of a row and
+// the classes. GET /health confirms that the model is loaded. GET /metrics returns numbers in the
+// Prometheus format: requests to predict, predicted rows, error responses, seconds, rows outside
+// the training range, and shifts of every input. All except /health need the token. The Host of a
 // request must be localhost or a loopback address. The content type of a request to predict must be
-// JSON, which pages of other sites cannot send without permission.
+// JSON, which pages of other sites cannot send without permission. The form of a page of another
+// site is refused.
 type ModelHandler struct {
 	model    *predict.Classifier
+	drift    *predict.Drift // nil: the model file has no training cases
 	access   access
 	log      *log.Logger
 	patience time.Duration // time in which a request has to arrive
@@ -53,7 +59,8 @@ type ModelHandler struct {
 
 // NewModel makes the handler of a model. With an empty token everybody on this machine is answered.
 func NewModel(model *predict.Classifier, token string, log *log.Logger) *ModelHandler {
-	return &ModelHandler{model: model, log: log, patience: patience, large: make(chan struct{}, maxLarge),
+	model, drift := model.Watching()
+	return &ModelHandler{model: model, drift: drift, log: log, patience: patience, large: make(chan struct{}, maxLarge),
 		access: access{command: "gpc-tune serve-model", token: token, open: "/health"}}
 }
 
@@ -63,16 +70,21 @@ func (h *ModelHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, status, why)
 		return
 	}
-	method, answer := http.MethodGet, h.answers()[r.URL.Path]
-	if r.URL.Path == "/predict" {
-		method, answer = http.MethodPost, h.predict
+	methods, answer := []string{http.MethodGet}, h.answers()[r.URL.Path]
+	switch r.URL.Path {
+	case "/predict":
+		methods, answer = []string{http.MethodPost}, h.predict
+	case "/":
+		methods, answer = []string{http.MethodGet, http.MethodPost}, h.form
 	}
 	switch {
 	case answer == nil:
-		h.refuse(w, http.StatusNotFound, "there are POST /predict, GET /schema, GET /health and GET /metrics")
-	case r.Method != method:
-		w.Header().Set("Allow", method)
-		h.refuse(w, http.StatusMethodNotAllowed, "ask with "+method)
+		h.refuse(w, http.StatusNotFound, "there are /, POST /predict, GET /schema, GET /health and GET /metrics")
+	case !slices.Contains(methods, r.Method):
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		h.refuse(w, http.StatusMethodNotAllowed, "ask with "+strings.Join(methods, ", "))
+	case r.URL.Path == "/" && http.NewCrossOriginProtection().Check(r) != nil:
+		h.refuse(w, http.StatusForbidden, "the form was sent by a page of another site")
 	default:
 		if err := panicked.Try(func() { answer(w, r) }); err != nil {
 			h.log.Printf("%s: %v", r.URL.Path, err)
@@ -117,6 +129,27 @@ func (h *ModelHandler) metrics(w http.ResponseWriter, _ *http.Request) {
 	defer h.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
+	if h.drift != nil {
+		_, outside := h.drift.Cases()
+		fmt.Fprintf(w, "gpc_tune_predict_rows_outside_total %d\n", outside)
+		inputs := h.drift.Inputs()
+		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+		for _, metric := range []struct {
+			name string
+			of   func(predict.InputDrift) float64
+		}{
+			{"drift_windows_total", func(d predict.InputDrift) float64 { return float64(d.Windows) }},
+			{"drift_shifts_total", func(d predict.InputDrift) float64 { return float64(d.Shifts) }},
+			{"drift_p", func(d predict.InputDrift) float64 { return d.P }},
+		} {
+			for _, in := range inputs {
+				if math.IsNaN(metric.of(in)) { // no window yet
+					continue
+				}
+				fmt.Fprintf(w, "gpc_tune_%s{input=\"%s\"} %g\n", metric.name, quoted.Replace(in.Input), metric.of(in))
+			}
+		}
+	}
 	fmt.Fprintf(w, "gpc_tune_predict_requests_total %d\ngpc_tune_predict_rows_total %d\n"+
 		"gpc_tune_predict_errors_total %d\ngpc_tune_predict_seconds_total %g\n", h.requests, h.rows, h.errors,
 		h.seconds)
@@ -158,6 +191,49 @@ func (h *ModelHandler) predict(w http.ResponseWriter, r *http.Request) {
 		h.log.Printf("/predict: %v", err)
 		h.refuse(w, http.StatusInternalServerError, err.Error())
 	}
+}
+
+// form answers with the page of the model. If the form was sent, it has the prediction of the case
+// with an explanation.
+func (h *ModelHandler) form(w http.ResponseWriter, r *http.Request) {
+	status := http.StatusOK
+	var values url.Values
+	var out *predict.Predicted
+	var err error
+	if r.Method == http.MethodPost {
+		h.count(func() { h.requests++ })
+		if values, out, err = h.sent(w, r); err != nil {
+			h.count(func() { h.errors++ })
+			status = http.StatusUnprocessableEntity
+		}
+	}
+	var text bytes.Buffer
+	if err := h.model.Page(values, out, err).HTML(&text); err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Security-Policy", strings.Replace(policies["Content-Security-Policy"], "form-action 'none'",
+		"form-action 'self'", 1))
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(text.Len()))
+	w.WriteHeader(status)
+	if _, err := w.Write(text.Bytes()); err != nil {
+		h.log.Printf("an answer could not be written: %v", err)
+	}
+}
+
+// sent predicts the case of a form.
+func (h *ModelHandler) sent(w http.ResponseWriter, r *http.Request) (url.Values, *predict.Predicted, error) {
+	text, release, err := h.receive(w, r)
+	defer release()
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, nil, errors.New("the form is cut off or damaged; send it again")
+	}
+	out, err := h.records(r.Context(), h.model.FormRow(values), true)
+	return values, out, err
 }
 
 // badRequest is the error for a body that is not {"rows": …}, or is cut off.

@@ -106,7 +106,8 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, "text/plain", string(good), http.StatusUnsupportedMediaType, "application/json"},
 		{"GET", "/predict", here, kind, "", http.StatusMethodNotAllowed, "ask with POST"},
 		{"POST", "/schema", here, kind, "", http.StatusMethodNotAllowed, "ask with GET"},
-		{"GET", "/", here, kind, "", http.StatusNotFound, "POST /predict"},
+		{"GET", "/nothing", here, kind, "", http.StatusNotFound, "POST /predict"},
+		{"PUT", "/", here, kind, "", http.StatusMethodNotAllowed, "ask with GET, POST"},
 		{"POST", "/predict", here, kind, `{"rows": []}`, http.StatusBadRequest, "0 rows; ask for 1 to 10000"},
 		{"POST", "/predict", here, kind, `{"row": []}`, http.StatusBadRequest, `unknown field`},
 		{"POST", "/predict", here, kind, `{"rows": [{"nothing": 1}]}`, http.StatusUnprocessableEntity, `row 0: unknown column \"nothing\"`},
@@ -131,7 +132,7 @@ func TestModelHandler(t *testing.T) {
 		{"POST", "/predict", here, kind, `{"rows": [` + strings.Repeat(string(good)[9:len(good)-2]+",", maxRows/2) + `7]}`, http.StatusBadRequest, "more than 10000 rows; ask for 1 to 10000"},
 		{"GET", "/health", here, "", "", 200, `"ok"`},
 		{"GET", "/schema", here, "", "", 200, `"max_rows":10000`},
-		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 16\ngpc_tune_predict_errors_total 20\n"},
+		{"GET", "/metrics", here, "", "", 200, "gpc_tune_predict_requests_total 24\ngpc_tune_predict_rows_total 16\ngpc_tune_predict_errors_total 21\n"},
 	} {
 		code, body := ask(c.method, c.path, c.host, c.kind, c.body)
 		if code != c.code || !strings.Contains(body, c.want) {

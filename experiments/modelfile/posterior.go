@@ -173,6 +173,18 @@ type Fitted struct {
 	point     *objective.Point // the fit at the file's theta
 }
 
+// Hyperparameters are the hyperparameters of the fit, in natural units; none of a comparator.
+func (c *Fitted) Hyperparameters() (out []record.Named) {
+	if c.point == nil {
+		return nil
+	}
+	l := c.objective.Layout
+	for i, v := range l.Natural(c.point.Theta) {
+		out = append(out, record.Named{Name: l.Specs[i].Name, Value: record.Number(v)})
+	}
+	return out
+}
+
 // CheckColumns checks the description of inputs and labels, and the preprocessing of the inputs.
 func (f *File) CheckColumns() error {
 	if f.Columns == nil || f.Preprocess == nil {

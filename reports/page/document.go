@@ -26,6 +26,7 @@ const (
 type document struct {
 	Experiment  string
 	Answer      []table.Fact
+	Form        []Field   // an Article may have one
 	Alerts      []alert   // missing results
 	Results     []chapter // tables of the results
 	Causes      []alert   // failures and warnings by their causes
@@ -42,6 +43,15 @@ type chapter struct {
 	Figures     []drawing // set by the writer of the page
 	Sheets      []sheet
 	Note        string // set by the writer of the page
+}
+
+// Field is a field of a form.
+type Field struct {
+	Name, Label string
+	Kind        string   // type of the HTML input: number, text, date, …; not used with Choices
+	Choices     []string // values of a category
+	Value       string
+	Hint        string // below the label
 }
 
 // alert is a box about missing results, failures or warnings.

@@ -33,7 +33,7 @@ func Answered(r *reports.Report, most int) (out []Fact) {
 	case len(all)+len(r.SoFar) == 0:
 		return []Fact{{"no answer", "no configuration could be scored on all folds; the failures say why", Doubtful}}
 	case len(all) == 1 && len(r.SoFar) == 0:
-		return answered(r, all[0])
+		return AnsweredFor(r, all[0])
 	}
 	for i, a := range all {
 		if len(out) == most-1 && len(all) > most {
@@ -104,9 +104,9 @@ func illustrated(r *reports.Report) []Fact {
 		Counted(len(r.Illustrations), "illustration", "illustrations"), strings.Join(kinds, ", "))}}
 }
 
-// answered is the answer for one data set: first the conclusion, the reasons to doubt it and the
+// AnsweredFor is the answer for one data set: first the conclusion, the reasons to doubt it and the
 // command to give, then the numbers.
-func answered(r *reports.Report, a reports.Answer) []Fact {
+func AnsweredFor(r *reports.Report, a reports.Answer) []Fact {
 	var out []Fact
 	hash := r.Configurations[a.Configuration].Record.DataHash
 	for _, d := range r.Manifest.Data {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/explain"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
@@ -89,9 +90,7 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 		s.warn(cause.NoEffect.New("importance needs 3 cases with a label, and %d have one", len(labelled)))
 		return nil
 	}
-	inputs := s.inputs()
-	room := int(permitted / s.work() / float64(len(inputs)*o.Repeats))
-	labelled = drawn(labelled, max(room, leastScored), o.Seed)
+	labelled = drawn(labelled, s.affordable(o.Repeats), o.Seed)
 	e.Scored = len(labelled)
 	bits := func(x *mat.Dense) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
@@ -107,13 +106,24 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 	for k, v := range own {
 		e.Base += record.Number((v - s.baseline(ds, labelled[k])) / float64(len(own)))
 	}
-	e.Importance, err = explain.Importances(x, inputs, bits, o.Repeats, o.Seed)
+	e.Importance, err = explain.Importances(x, s.inputs(), bits, o.Repeats, o.Seed)
 	return err
 }
 
+// affordable is the number of cases on which importances are measured.
+func (c *Classifier) affordable(repeats int) int {
+	return max(int(permitted/c.work()/float64(len(c.inputs())*repeats)), leastScored)
+}
+
+// predicted are the predictions for raw inputs.
+func (c *Classifier) predicted(x *mat.Dense) (job.Outcome, error) {
+	held, _, err := c.outcome(&kernel.Inputs{X: c.file.Preprocess.Apply(x)})
+	return held, err
+}
+
 // scores are log₂ p(y_i|x_i) of cases with other inputs x, in bits; of numbers, of their density.
-func (s *stream) scores(ds *data.Data, cases []int, x *mat.Dense) ([]float64, error) {
-	held, _, err := s.outcome(&kernel.Inputs{X: s.file.Preprocess.Apply(x)})
+func (c *Classifier) scores(ds *data.Data, cases []int, x *mat.Dense) ([]float64, error) {
+	held, err := c.predicted(x)
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ type Classifier struct {
 	strict    bool            // refuse cases with values that cannot be read
 	why       *explainer      // explains predictions; nil: they are not explained
 	sets      *cv.Conformal   // conformal sets; nil: there are none
+	drift     *Drift          // compares the cases; nil: they are not compared
 	among     []float64       // held-out probabilities among which the threshold was chosen
 
 	substitutes []float64 // values that replace missing ones, by column of the inputs

@@ -85,6 +85,14 @@ func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	return &other, nil
 }
 
+// Watching returns the classifier with the comparison of all cases that it then predicts with the
+// training cases. The comparison is nil for a model file without training cases.
+func (c *Classifier) Watching() (*Classifier, *Drift) {
+	other := *c
+	other.drift = newDrift(c.file)
+	return &other, other.drift
+}
+
 // Predict reads cases from a file or a bundled data set, and predicts them.
 func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	c, err := c.Deciding(o)
@@ -176,6 +184,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 			ds.Unread[0].Notice())
 	}
 	s.unread = data.Merge(s.unread, ds.Unread)
+	s.drift.add(ds)
 	s.substitute(ds)
 	z := &kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)}
 	for i, row := range ds.Rows {

@@ -141,6 +141,18 @@ func (b *Browser) next() (m message) {
 func (b *Browser) Open(url string) {
 	b.t.Helper()
 	b.Call("Page.navigate", map[string]any{"url": url}, nil)
+	b.loaded()
+}
+
+// Follow does what an expression says, which opens another page, and waits as Open does.
+func (b *Browser) Follow(expression string) {
+	b.t.Helper()
+	b.Eval(`setTimeout(() => { `+expression+` }, 0) && 0`, nil)
+	b.loaded()
+}
+
+func (b *Browser) loaded() {
+	b.t.Helper()
 	for b.next().Method != "Page.loadEventFired" {
 	}
 	b.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil)
