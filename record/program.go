@@ -12,6 +12,8 @@ type Program struct {
 	Command []string `json:"command"`
 	// possible values of each hyperparameter, and the start of searches, in words
 	Ranges []string `json:"ranges"`
+	// constraints on the hyperparameters, as in the file
+	Where []string `json:"where,omitempty"`
 	// how the command reads hyperparameters: "arguments" (also if empty) or "json", on standard
 	// input
 	Input string `json:"input,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
@@ -208,13 +209,13 @@ type Hyperparameter struct {
 	// Choices in JSON, with their types in the file, if some are no texts
 	Literals []json.RawMessage `json:"literals,omitempty"`
 	// the condition under which this hyperparameter matters; nil: it always does
-	When *When `json:"when,omitempty"`
+	When *param.Condition `json:"when,omitempty"`
 	// the least and the largest value of a tuned hyperparameter, natural units
 	Bounds []Number `json:"bounds,omitempty"`
 	// the start of the search, natural units
 	Init   Number `json:"init,omitzero"`
 	Whole  bool   `json:"whole,omitempty"`  // the values are whole numbers
-	Step   Number `json:"step,omitzero"`    // distance between two whole numbers, if it is not 1
+	Step   Number `json:"step,omitzero"`    // distance between two values; 0: 1 for Whole, else any is one
 	Log    bool   `json:"log,omitempty"`    // whole numbers are searched evenly in the logarithm
 	Budget bool   `json:"budget,omitempty"` // it is the budget of the strategy
 	// bounds in a search without a local optimiser; nil: the hyperparameter is not searched, the
@@ -230,10 +231,31 @@ type Range struct {
 	Even bool   `json:"even,omitempty"` // uniform between Lo and Hi; false: densest about Init
 }
 
-// When is the condition that the hyperparameter Name has one of Values, in natural units.
-type When struct {
-	Name   string    `json:"name"`
-	Values []float64 `json:"values"`
+// Spec is the hyperparameter in natural units, for checks of values.
+func (h Hyperparameter) Spec() param.Spec {
+	s := param.Spec{Name: h.Name, Map: param.Identity, Lo: math.Inf(-1), Hi: math.Inf(1), Init: float64(h.Init),
+		Choices: h.Choices, Step: float64(h.Step), Log: h.Log, When: h.When}
+	for _, l := range h.Literals {
+		s.Literals = append(s.Literals, string(l))
+	}
+	if len(h.Bounds) == 2 {
+		s.Lo, s.Hi = float64(h.Bounds[0]), float64(h.Bounds[1])
+	}
+	switch {
+	case h.Choices != nil:
+		s.Map, s.Lo, s.Hi = param.Choice, 0, float64(len(h.Choices)-1)
+	case h.Whole:
+		s.Map = param.Whole
+	case h.Step != 0:
+		s.Map = param.Stepped
+	default:
+		for _, m := range []param.Transform{param.Log, param.Logit} {
+			if (param.Spec{Name: h.Name, Map: m}).ThetaName() == h.Theta {
+				s.Map = m
+			}
+		}
+	}
+	return s
 }
 
 // Literal returns choice i with its type in the file.

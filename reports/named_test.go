@@ -3,6 +3,7 @@ package reports
 import (
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -36,7 +37,7 @@ func TestNamedByClass(t *testing.T) {
 		c.Record.Hyperparameters = append(c.Record.Hyperparameters, record.Hyperparameter{Name: choice, Theta: choice, Choices: []string{"1.linear", "2.se"}})
 		for i, h := range []record.Hyperparameter{{Name: "1.linear.amplitude"}, {Name: "2.se.length_scale[1]", Column: "age"}, {Name: "2.se.length_scale[2]", Column: "dose"}} {
 			h.Name = "class[" + class + "]." + h.Name
-			h.When = &record.When{Name: choice, Values: []float64{float64(min(i, 1))}}
+			h.When = &param.Condition{Name: choice, Values: []float64{float64(min(i, 1))}}
 			c.Record.Hyperparameters = append(c.Record.Hyperparameters, h)
 		}
 	}

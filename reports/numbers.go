@@ -160,12 +160,9 @@ func inForce(c record.Configuration, all Values) Values {
 		i := slices.IndexFunc(c.Hyperparameters, func(h record.Hyperparameter) bool {
 			return n.Name == h.Name || n.Name == h.Theta
 		})
-		if h := c.Hyperparameters[i]; h.When != nil { // the condition's comes first
-			if of, matters := v.Get(h.When.Name); !matters || !slices.Contains(h.When.Values, of) {
-				continue
-			}
+		if c.Hyperparameters[i].When.Holds(v.Get) { // the hyperparameters that it names come first
+			v = append(v, n)
 		}
-		v = append(v, n)
 	}
 	return v
 }

@@ -231,11 +231,11 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 			continue
 		}
 		trials := axisTrials
-		if p.Map.Discrete() {
-			trials = min(axisTrials, p.Count()-1) // the other values
-		}
-		p.Init, p.When = p.Map.Natural(theta[j]), nil
+		p.Init, p.When, p.Where = p.Map.Natural(theta[j]), nil, s.whereAlong(theta, j)
 		axis, start := Space{p}, along(*best, j)
+		if p.Map.Discrete() {
+			trials = axis.others(axisTrials)
+		}
 		start.Enqueued = 1
 		known, own := []record.Trial{start}, done[n:min(n+trials, len(done))]
 		for _, t := range own {
@@ -259,6 +259,34 @@ func (s Space) alongAxes(past, done []record.Trial, seed uint64) (next []Proposa
 		n += trials
 	}
 	return nil, n
+}
+
+// whereAlong are the constraints of hyperparameter j alone, with the others at theta.
+func (s Space) whereAlong(theta []float64, j int) []*param.Constraint {
+	if !s.constrained() {
+		return nil
+	}
+	return []*param.Constraint{{Names: []string{s[j].Name}, Holds: func(values []float64) bool {
+		at := slices.Clone(theta)
+		at[j] = s[j].Map.Theta(values[0])
+		s.onGrid(at)
+		return s.allows(at)
+	}}}
+}
+
+// others is the number of values, without the initial one, that a discrete hyperparameter can have,
+// at most most. Of a constrained one only the first 10 000 values count.
+func (axis Space) others(most int) (n int) {
+	p := axis[0]
+	if len(p.Where) == 0 {
+		return min(most, p.Count()-1)
+	}
+	for k := 0; k < min(p.Count(), 10_000) && n < most; k++ {
+		if v := p.Nearest(p.Lo + float64(k)*cmp.Or(p.Step, 1)); v != p.Init && axis.allows([]float64{v}) {
+			n++
+		}
+	}
+	return n
 }
 
 // along is the trial as one of hyperparameter j alone.

@@ -109,7 +109,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 		var gain, short *float64
 		switch {
 		case i < starts && model == nil:
-			u = s.unit(param.Start(s, seed, i))
+			u = s.unit(s.startAt(seed, i))
 		case model == nil:
 			u = s.next(i, met, seed)
 		default:
@@ -129,7 +129,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 		}
 		theta := s.place(u)
 		if i < starts && model == nil {
-			theta = param.Start(s, seed, i) // not place(u), which may differ in the last bit
+			theta = s.startAt(seed, i) // not place(u), which may differ in the last bit
 		}
 		batch = append(batch, Proposal{Points: [][]float64{theta}, Gain: gain, Short: short})
 	}
@@ -146,6 +146,15 @@ func (s Space) starts() int {
 		}
 	}
 	return 1
+}
+
+// startAt is param.Start, moved to an allowed point.
+func (s Space) startAt(seed uint64, i int) []float64 {
+	theta := param.Start(s, seed, i)
+	if !s.allows(theta) {
+		return s.allowed(theta)
+	}
+	return theta
 }
 
 // owned is the number of trials of enqueued points, at the beginning of a history.
@@ -169,21 +178,28 @@ func (s Space) met(done []record.Trial) (met [][]float64, best int) {
 	return met, best
 }
 
-// next is the i-th point of the Sobol sequence, or in a mixed space the first from there on that is
-// not met; nil if there is none among the next 1024.
-func (s Space) next(i int, met [][]float64, seed uint64) []float64 {
+// next is the i-th point of the Sobol sequence. In a mixed or constrained space it is the first
+// from there on that is allowed and not met. If none of the next 1024 is allowed, it is the first
+// that is not met after it was moved; nil if there is none.
+func (s Space) next(i int, met [][]float64, seed uint64) (moved []float64) {
 	most := 1
-	if s.mixed() {
+	if s.mixed() || s.constrained() {
 		most = 1024
 	}
 	sequence := mat.NewDense(i+most, len(s), nil)
 	sobol(sequence, seed)
 	for j := range most {
-		if u := s.settled(sequence.RawRowView(i + j)); !s.mixed() || isNew(u, met, leastDistance) {
+		row := sequence.RawRowView(i + j)
+		_, forbidden := s.placed(row)
+		switch u := s.settled(row); {
+		case most > 1 && !isNew(u, met, leastDistance):
+		case !forbidden:
 			return u
+		case moved == nil:
+			moved = u
 		}
 	}
-	return nil
+	return moved
 }
 
 // regression is a Gaussian-process regression of the values of trials, squashed, that proposes

@@ -36,20 +36,31 @@ func (d Design) Budget(s Space) Budget {
 	return s.budget(Budget{Trials: cmp.Or(d.Trials, defaultTrials)})
 }
 
-// ask proposes one point per row that sample draws in the unit cube.
+// ask proposes one point per row that sample draws in the unit cube. Of points that constraints
+// forbid it draws more.
 func (d Design) ask(s Space, done []record.Trial, sample func(*mat.Dense)) []Proposal {
 	if len(s) == 0 || len(done) > 0 {
 		return askOnce(done)
 	}
 	n := d.Budget(s).Trials
-	u := mat.NewDense(n, len(s), nil)
-	sample(u)
-	proposals := make([]Proposal, n)
-	for i := range proposals {
-		proposals[i].Points = [][]float64{s.place(u.RawRowView(i))}
+	var proposals []Proposal
+	for rows := n; len(proposals) < n; rows *= 2 {
+		u := mat.NewDense(rows, len(s), nil)
+		sample(u)
+		proposals = proposals[:0]
+		for i := 0; i < rows && len(proposals) < n; i++ {
+			if theta, forbidden := s.placed(u.RawRowView(i)); !forbidden || rows > min(n*mostDrawn, mostRows) {
+				proposals = append(proposals, Proposal{Points: [][]float64{theta}})
+			}
+		}
 	}
 	return proposals
 }
+
+const (
+	mostDrawn = 4096    // points drawn for each allowed one, at most
+	mostRows  = 1 << 24 // points drawn together, at most
+)
 
 // budget is b, or a single trial if no hyperparameter is free.
 func (s Space) budget(b Budget) Budget {

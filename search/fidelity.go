@@ -52,6 +52,13 @@ func (f Fidelity) check(s Space, method string) error {
 	case i >= 0 && (s[i].Map == param.Choice || s[i].When != nil || !(s[i].Lo > 0)):
 		return fmt.Errorf("budget: %s must be a number above 0 that matters always", f.Of)
 	}
+	for _, p := range s {
+		for _, c := range p.Where {
+			if slices.Contains(c.Names, f.Of) {
+				return fmt.Errorf("where: %q names the budget %s, which the search decides", c.Text, f.Of)
+			}
+		}
+	}
 	return nil
 }
 

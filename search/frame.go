@@ -33,22 +33,38 @@ func (f frame) clip(z []float64) []float64 {
 	return z
 }
 
-// outside is the squared distance of z from the nearest point within the bounds. Searches subtract
-// it from the value at the nearest point within the bounds, because that value alone is constant
-// further out. So they do not drift away, and the constrained maximum does not move.
+// outside is the squared distance of z from the nearest point within the bounds, or from the point
+// that is evaluated where a constraint forbids z. Searches subtract it from the value there,
+// because that value alone is constant further out. So they do not drift away, and the constrained
+// maximum does not move.
 func (f frame) outside(z []float64) float64 {
-	d := floats.Distance(z, f.clip(slices.Clone(z)), 2)
+	inside := f.clip(slices.Clone(z))
+	if f.s.constrained() {
+		theta := f.theta(inside)
+		if f.s.onGrid(theta); !f.s.allows(theta) {
+			for j, at := range f.s.allowed(theta) {
+				of, _ := f.s[j].Coordinate()
+				inside[j] = (of(at) - f.start[j]) / f.unit[j]
+			}
+		}
+	}
+	d := floats.Distance(z, inside, 2)
 	return d * d
+}
+
+// theta is the point with the coordinates z within the bounds.
+func (f frame) theta(z []float64) []float64 {
+	theta := slices.Clone(z)
+	for j, p := range f.s {
+		lo, hi := p.ThetaBounds()
+		_, inverse := p.Coordinate()
+		theta[j] = min(max(inverse(f.start[j]+z[j]*f.unit[j]), lo), hi)
+	}
+	return theta
 }
 
 // propose proposes the nearest point within the bounds, and of discrete hyperparameters the nearest
 // value.
 func (f frame) propose(z []float64) Proposal {
-	theta := f.clip(slices.Clone(z))
-	for j, p := range f.s {
-		lo, hi := p.ThetaBounds()
-		_, inverse := p.Coordinate()
-		theta[j] = min(max(inverse(f.start[j]+theta[j]*f.unit[j]), lo), hi)
-	}
-	return Proposal{Points: [][]float64{f.s.roundToGrid(theta)}}
+	return Proposal{Points: [][]float64{f.s.roundToGrid(f.theta(f.clip(slices.Clone(z))))}}
 }

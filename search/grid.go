@@ -51,10 +51,13 @@ type axis struct {
 // the bounds.
 func (g Grid) Check(s Space) error {
 	_, err := g.resolve(s)
+	if err == nil && g.Budget(s).Trials == 0 {
+		return errors.New("where: no point of the grid satisfies it")
+	}
 	return err
 }
 
-// Ask implements Strategy: all rows, or all points, in one batch.
+// Ask implements Strategy: all rows, or all points, in one batch, without forbidden points.
 func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 	if len(done) > 0 {
 		return nil
@@ -72,9 +75,11 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 		for _, u := range inner.theta {
 			point := slices.Clone(base)
 			point[inner.dim] = u
-			along.Points = append(along.Points, s.roundToGrid(point))
+			if s.onGrid(point); s.allows(point) {
+				along.Points = append(along.Points, point)
+			}
 		}
-		if !g.Apart {
+		if !g.Apart && len(along.Points) > 0 {
 			proposals = append(proposals, along)
 			continue
 		}
@@ -87,6 +92,9 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 
 // Budget implements Strategy: the rows, or the points.
 func (g Grid) Budget(s Space) Budget {
+	if s.constrained() {
+		return Budget{Trials: len(g.Ask(s, nil, 0))}
+	}
 	axes, rows := g.must(s)
 	if g.Apart {
 		rows *= len(axes[len(axes)-1].theta)

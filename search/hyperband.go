@@ -99,17 +99,21 @@ func survivors(ended []record.Trial, points int) (all [][]float64) {
 	return all
 }
 
-// drawn is the i-th of a sequence of random points that begins at the initial values.
+// drawn is the i-th of a sequence of random allowed points that begins at the initial values.
 func (s Space) drawn(seed uint64, i int) []float64 {
 	if i == 0 {
 		return s.start()
 	}
 	rng := rand.New(param.Source(seed, uint64(i)))
 	u := make([]float64, len(s))
-	for j := range u {
-		u[j] = rng.Float64()
+	for k := 0; ; k++ {
+		for j := range u {
+			u[j] = rng.Float64()
+		}
+		if theta, forbidden := s.placed(u); !forbidden || k == mostDrawn {
+			return theta
+		}
 	}
-	return s.place(u)
 }
 
 // Budget implements Strategy.

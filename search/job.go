@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
@@ -348,7 +349,10 @@ func (s *tuning) enqueuedJob(number int, at map[string]record.Number) job {
 		_, theta[of] = s.Space[of].ThetaBounds()
 	}
 	if j.refused == nil {
-		theta = s.Space.roundToGrid(theta)
+		s.Space.onGrid(theta)
+		if c := param.Violated(s.Space, theta); c != nil {
+			j.refused = fmt.Errorf("where: %s does not hold at this point", c.Text)
+		}
 	}
 	j.proposal = Proposal{Points: [][]float64{theta}, Enqueued: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)

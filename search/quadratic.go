@@ -289,12 +289,16 @@ func (b *neighbourhood) from(u []float64) []float64 {
 	return z.RawVector().Data
 }
 
-// to returns the point of the cube nearest to the point with the coordinates z.
+// to returns the point of the cube nearest to the point with the coordinates z, or an allowed one
+// near it.
 func (b *neighbourhood) to(z []float64) []float64 {
 	u, step := slices.Clone(b.at), mat.NewVecDense(len(z), nil)
 	step.MulVec(b.basis, mat.NewVecDense(len(z), z))
 	for i, j := range b.free {
 		u[j] = min(max(u[j]+b.radius*step.AtVec(i), 0), 1)
+	}
+	if b.constrained() {
+		return b.settled(u)
 	}
 	return u
 }

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/record"
 )
@@ -42,18 +44,31 @@ func recordedSpace(all []record.Hyperparameter) (s Space, of []int) {
 		if free++; h.Range == nil {
 			continue
 		}
-		p := param.Spec{Name: h.Name, Map: param.Identity, Lo: float64(h.Range.Lo), Hi: float64(h.Range.Hi),
-			Init: float64(h.Range.Init), Given: h.Range.Even, Choices: h.Choices}
-		switch {
-		case h.Choices != nil:
-			p.Map = param.Choice
-		case h.Whole:
-			p.Map, p.Step, p.Log = param.Whole, float64(h.Step), h.Log
+		p := h.Spec()
+		if p.Lo, p.Hi, p.Init = float64(h.Range.Lo), float64(h.Range.Hi), float64(h.Range.Init); !p.Map.Discrete() {
+			p.Map = param.Identity
 		}
-		if h.When != nil && s.index(h.When.Name) >= 0 { // else it matters always here, or never
-			p.When = &param.Condition{Name: h.When.Name, Values: h.When.Values}
+		p.Given, p.Literals, p.When = h.Range.Even, nil, nil
+		at := &p.When
+		for c := h.When; c != nil; c = c.And {
+			if s.index(c.Name) < 0 { // here this condition holds always or never
+				continue
+			}
+			on := all[slices.IndexFunc(all, func(o record.Hyperparameter) bool { return o.Name == c.Name })].Spec().Map
+			*at = &param.Condition{Name: c.Name, Values: c.Values, Bounds: param.Bounds{Above: onTheta(on, c.Above),
+				Below: onTheta(on, c.Below), AtLeast: onTheta(on, c.AtLeast), AtMost: onTheta(on, c.AtMost)}}
+			at = &(*at).And
 		}
 		s, of = append(s, p), append(of, free)
 	}
 	return s, of
+}
+
+// onTheta is a bound on the theta scale; nil: there is none.
+func onTheta(m param.Transform, bound *float64) *float64 {
+	if bound == nil {
+		return nil
+	}
+	theta := m.Theta(*bound)
+	return &theta
 }

@@ -219,12 +219,62 @@ func (s Space) sobolIndices(all []int, draws *objective.Draws, noise float64) []
 }
 
 // enforce moves u to where a condition holds, and the conditions of the hyperparameters that it
-// names: the coordinate of each, uniform in [0, 1], chooses one of the values of the condition.
+// names. The coordinate of each, uniform in [0, 1], chooses one of the values for which its
+// conditions hold, or a point of the interval where they do.
 func (s Space) enforce(u []float64, when *param.Condition) {
-	for when != nil {
-		i, n := s.index(when.Name), len(when.Values)
-		chosen := when.Values[min(int(u[i]*float64(n)), n-1)]
-		u[i] = s[i].Unit(s[i].Map.Theta(chosen))
-		when = s[i].When
+	conditions := map[int][]*param.Condition{} // the key is the index of the hyperparameter
+	var collect func(c *param.Condition)
+	collect = func(c *param.Condition) {
+		for ; c != nil; c = c.And {
+			i := s.index(c.Name)
+			conditions[i] = append(conditions[i], c)
+			collect(s[i].When)
+		}
 	}
+	collect(when)
+	for i, all := range conditions {
+		at := func(u float64) float64 { return s[i].Map.Natural(s[i].Place(u)) }
+		if values := admitted(all); values != nil {
+			u[i] = s[i].Unit(s[i].Map.Theta(values[min(int(u[i]*float64(len(values))), len(values)-1)]))
+			continue
+		}
+		side := func(u float64, of int) bool {
+			return slices.ContainsFunc(all, func(c *param.Condition) bool { return c.Side(at(u)) == of })
+		}
+		lo := firstWhere(func(u float64) bool { return !side(u, -1) })
+		hi := firstWhere(func(u float64) bool { return side(u, 1) })
+		u[i] = lo + u[i]*max(0, hi-lo)
+	}
+}
+
+// admitted are the values for which all conditions on a hyperparameter hold; nil: they are bounds.
+func admitted(all []*param.Condition) []float64 {
+	k := slices.IndexFunc(all, func(c *param.Condition) bool { return c.Values != nil })
+	if k < 0 {
+		return nil
+	}
+	values := slices.DeleteFunc(slices.Clone(all[k].Values), func(v float64) bool {
+		return slices.ContainsFunc(all, func(c *param.Condition) bool { return !c.Admits(v) })
+	})
+	if len(values) == 0 { // no point has them all
+		return all[k].Values
+	}
+	return values
+}
+
+// firstWhere is the least u in [0, 1] from which a condition holds, by bisection; 1 if it never
+// does.
+func firstWhere(holds func(u float64) bool) float64 {
+	if holds(0) {
+		return 0
+	}
+	lo, hi := 0.0, 1.0
+	for range 50 {
+		if middle := (lo + hi) / 2; holds(middle) {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return hi
 }

@@ -16,7 +16,7 @@ func described(s Space, by Strategy) (all []record.Hyperparameter) {
 	for _, p := range s {
 		h := record.Hyperparameter{Name: p.Name, Theta: p.ThetaName(), Fixed: p.Fixed, Choices: p.Choices, Whole: p.Map == param.Whole}
 		if p.When != nil {
-			h.When = &record.When{Name: p.When.Name, Values: p.When.Values}
+			h.When = &param.Condition{Name: p.When.Name, Values: p.When.Values}
 		}
 		all = append(all, h)
 	}

@@ -146,6 +146,13 @@ func (s *Study) ask(done []record.Trial) []Proposal {
 	next := s.Strategy.Ask(s.Space, told(done, s.Objectives, s.Require, s.Seed), s.Seed)
 	left := s.Strategy.Budget(s.Space).Trials - len(done) + owned(done)
 	next = next[:min(len(next), max(0, left))]
+	for _, p := range next {
+		for i, theta := range p.Points { // also of a strategy that does not know of constraints
+			if !s.Space.allows(theta) {
+				p.Points[i] = s.Space.allowed(theta)
+			}
+		}
+	}
 	switch {
 	case !s.Preliminary:
 	case len(next) > 0:

@@ -3,6 +3,7 @@ package param
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -25,7 +26,8 @@ var Ranges = registry.Table[Range]{
 		"log: {from: 0.001, to: 1}; numbers above 0 from one to another, evenly in the logarithm",
 		LogRange{ends(1e-3, 1)}),
 	registry.Composed[LinearRange, Range]("linear",
-		"linear: {from: 0, to: 1}; numbers from one to another, evenly", LinearRange{ends(0, 1)}),
+		"linear: {from: 0, to: 1}; numbers from one to another, evenly, also in steps (step: 0.05)",
+		LinearRange{Ends: ends(0, 1)}),
 	registry.Composed[WholeRange, Range]("whole",
 		"whole: {from: 1, to: 4}; whole numbers from one to another, in steps (step: 16), evenly or in the logarithm "+
 			"(log: true)", WholeRange{Ends: ends(1, 4)}),
@@ -34,12 +36,24 @@ var Ranges = registry.Table[Range]{
 		ChoiceRange{Values: []Literal{{"adam", `"adam"`}, {"sgd", `"sgd"`}}}),
 }
 
-// Conditional has the condition under which a hyperparameter matters: another hyperparameter has
-// one of some values.
+// Conditional has the conditions under which a hyperparameter matters. All have to hold.
 type Conditional struct {
-	// the name of a whole number or a choice that stands before, and the values; nil: for all
-	When map[string][]Literal `yaml:"when"`
+	// by the names of other hyperparameters; none: it always matters
+	When map[string]Holding `yaml:"when"`
 }
+
+// Holding is for which values of another hyperparameter a condition holds: a list of values of a
+// choice or of whole numbers, or bounds of a number.
+type Holding struct {
+	Values []Literal
+	Bounds
+}
+
+// List implements declared.ListOrMap.
+func (h *Holding) List() any { return &h.Values }
+
+// Map implements declared.ListOrMap.
+func (h *Holding) Map() any { return &h.Bounds }
 
 // Literal is a value as a file gives it: a text, a number, true, false or null.
 type Literal struct {
@@ -60,30 +74,52 @@ func (l Literal) equals(other Literal) bool {
 	return err == nil && wrong == nil && a == b
 }
 
-// condition returns s with its condition, or an error if the condition is not valid.
+// condition returns s with its conditions, or an error if one is not valid.
 func (c Conditional) condition(s Spec, before []Spec) (Spec, error) {
-	if len(c.When) > 1 {
-		return s, fmt.Errorf("%s: when has %d hyperparameters, and can have one", s.Name, len(c.When))
+	for _, name := range slices.Sorted(maps.Keys(c.When)) {
+		if i := slices.IndexFunc(before, func(b Spec) bool { return b.Name == name }); i < 0 {
+			return s, fmt.Errorf("%s: when names %q, which is no other hyperparameter", s.Name, name)
+		}
 	}
-	for name, values := range c.When {
-		i := slices.IndexFunc(before, func(b Spec) bool { return b.Name == name })
-		if i < 0 || !before[i].Map.Discrete() {
-			return s, fmt.Errorf("%s: when names %q, which must be a whole number or a choice that stands before it",
-				s.Name, name)
+	at := &s.When
+	for _, of := range before {
+		holding, named := c.When[of.Name]
+		if !named {
+			continue
 		}
-		s.When = &Condition{Name: name}
-		if len(values) == 0 {
-			return s, fmt.Errorf("%s: when: %s has no value; write one, or a list of several", s.Name, name)
+		next, err := holding.of(of)
+		if err != nil {
+			return s, fmt.Errorf("%s: when: %w", s.Name, err)
 		}
-		for _, l := range values {
-			v, err := before[i].Value(l)
-			if err != nil {
-				return s, fmt.Errorf("%s: when: %w", s.Name, err)
-			}
-			s.When.Values = append(s.When.Values, v)
-		}
+		*at, at = next, &next.And
 	}
 	return s, nil
+}
+
+// of is the condition on a hyperparameter, or an error if the condition is not valid.
+func (h Holding) of(s Spec) (*Condition, error) {
+	c := &Condition{Name: s.Name, Bounds: h.Bounds}
+	bounded := h.Bounds != (Bounds{})
+	switch {
+	case bounded && s.Map == Choice:
+		return nil, fmt.Errorf("%s is a choice, and its values have no order; write one of them, or a list of several",
+			s.Name)
+	case !bounded && len(h.Values) == 0:
+		return nil, fmt.Errorf("%s has no value; write one, a list of several, or bounds such as {above: 3}", s.Name)
+	case !bounded && !s.Map.Discrete():
+		return nil, fmt.Errorf("%s takes any number in its range; write bounds such as {above: 3}, with above, below, "+
+			"at_least or at_most", s.Name)
+	case bounded && (c.Side(s.Lo) > 0 || c.Side(s.Hi) < 0):
+		return nil, fmt.Errorf("%s never has such a value: it is from %v to %v", s.Name, s.Lo, s.Hi)
+	}
+	for _, l := range h.Values {
+		v, err := s.Value(l)
+		if err != nil {
+			return nil, err
+		}
+		c.Values = append(c.Values, v)
+	}
+	return c, nil
 }
 
 // Text is a value in natural units for people and programs: the choice, or the shortest decimal
@@ -131,8 +167,8 @@ func (s Spec) literal(i int) Literal {
 	return Literal{s.Choices[i], string(quoted)}
 }
 
-// Value is the inverse of JSON for a discrete hyperparameter: the number of a choice, or a whole
-// number within the bounds.
+// Value is the inverse of JSON for a discrete hyperparameter: the number of a choice, or one of the
+// numbers that it can be.
 func (s Spec) Value(l Literal) (float64, error) {
 	v, err := strconv.ParseFloat(l.Text, 64)
 	if s.Map == Choice {
@@ -192,11 +228,18 @@ func (r LogRange) Spec(name string, before []Spec) (Spec, error) { return r.spec
 // LinearRange is a range of numbers.
 type LinearRange struct {
 	Ends `yaml:",inline"`
+	// distance between neighbouring values, from the smallest on; 0: any number is a value
+	Step float64 `yaml:"step" within:"(0,inf)"`
 }
 
 // Spec implements Range.
 func (r LinearRange) Spec(name string, before []Spec) (Spec, error) {
-	return r.spec(name, Identity, before)
+	s, err := r.spec(name, Identity, before)
+	if err != nil || r.Step == 0 {
+		return s, err
+	}
+	s.Map, s.Step = Stepped, r.Step
+	return s.inSteps(r.Init == nil)
 }
 
 // WholeRange is a range of whole numbers.
@@ -216,23 +259,31 @@ func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
 		return s, fmt.Errorf("%s: step = %d must be 1 or more", name, r.Step)
 	}
 	s.Step, s.Log = float64(r.Step), r.Log
-	if s.Nearest(s.Hi) != s.Hi {
-		return s, fmt.Errorf("%s: to = %v is no whole number of steps of %d above from = %v; write for example to: %v",
-			name, s.Hi, r.Step, s.Lo, s.Nearest(s.Hi))
+	if s, err = s.inSteps(r.Init == nil && (r.Log || r.Step > 0)); err != nil {
+		return s, err
 	}
 	if s.Log && !(s.Lo > s.step()/2) {
 		return s, fmt.Errorf("%s: log: true needs from above half a step, %v", name, s.step()/2)
 	}
-	if r.Init == nil {
+	return s, nil
+}
+
+// inSteps returns s if its bounds and its start are among its values. With middle it starts at the
+// value that is nearest to the middle.
+func (s Spec) inSteps(middle bool) (Spec, error) {
+	if last := s.Nearest(s.Hi); !(math.Abs(last-s.Hi) <= 1e-9*s.step()) {
+		return s, fmt.Errorf("%s: to = %v is no whole number of steps of %v above from = %v; write for example to: %v",
+			s.Name, s.Hi, s.step(), s.Lo, max(last, s.Lo+s.step()))
+	}
+	s.Hi = s.Nearest(s.Hi)
+	if middle {
 		of, inverse := s.Coordinate()
 		s.Init = s.Nearest(inverse((of(s.Lo) + of(s.Hi)) / 2))
-		if !r.Log && r.Step == 0 {
-			s.Init = math.Floor((s.Lo + s.Hi) / 2)
-		}
 	}
 	if err := s.Admits(s.Init); err != nil {
-		return s, fmt.Errorf("%s: init: %w", name, err)
+		return s, fmt.Errorf("%s: init: %w", s.Name, err)
 	}
+	s.Init = s.Nearest(s.Init)
 	return s, nil
 }
 

@@ -65,15 +65,15 @@ func TestRanges(t *testing.T) {
 		want   Spec   // name, bounds, start
 		bad    string // what the error has
 	}{
-		{LogRange{ends(1e-2, 1)}, nil, Spec{Lo: 0.01, Hi: 1, Init: 0.1, Map: Log}, ""}, {LinearRange{ends(-1, 3)}, nil, Spec{Lo: -1, Hi: 3, Init: 1, Map: Identity}, ""},
+		{LogRange{ends(1e-2, 1)}, nil, Spec{Lo: 0.01, Hi: 1, Init: 0.1, Map: Log}, ""}, {LinearRange{Ends: ends(-1, 3)}, nil, Spec{Lo: -1, Hi: 3, Init: 1, Map: Identity}, ""},
 		{WholeRange{Ends: ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
-		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1)}}, nil, Spec{Lo: 0, Hi: 1, Init: 1, Map: Identity}, ""}, {LinearRange{Ends{From: to(0), To: to(1), Init: to(0)}}, nil, Spec{Lo: 0, Hi: 1, Map: Identity}, ""},
-		{LinearRange{Ends{From: to(0), To: to(1), Init: to(1.1)}}, nil, Spec{}, "init = 1.1 must be from 0 to 1"},
-		{LinearRange{Ends{From: to(0), To: to(1), Init: to(-0.1)}}, nil, Spec{}, "init = -0.1 must be from 0 to 1"},
-		{LinearRange{ends(1, 1)}, nil, Spec{}, "two numbers finite, the smaller first"}, {LinearRange{ends(2, 1)}, nil, Spec{}, "the smaller first"},
-		{LinearRange{ends(0, math.Inf(1))}, nil, Spec{}, "from = 0 and to = +Inf"}, {LogRange{ends(0, 1)}, nil, Spec{}, "two numbers greater than 0"},
-		{LogRange{ends(-1, 1)}, nil, Spec{}, "two numbers greater than 0"}, {LinearRange{Ends{From: to(0)}}, nil, Spec{}, "write from and to"},
-		{LinearRange{Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{Ends: ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(1)}}, nil, Spec{Lo: 0, Hi: 1, Init: 1, Map: Identity}, ""}, {LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(0)}}, nil, Spec{Lo: 0, Hi: 1, Map: Identity}, ""},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(1.1)}}, nil, Spec{}, "init = 1.1 must be from 0 to 1"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(-0.1)}}, nil, Spec{}, "init = -0.1 must be from 0 to 1"},
+		{LinearRange{Ends: ends(1, 1)}, nil, Spec{}, "two numbers finite, the smaller first"}, {LinearRange{Ends: ends(2, 1)}, nil, Spec{}, "the smaller first"},
+		{LinearRange{Ends: ends(0, math.Inf(1))}, nil, Spec{}, "from = 0 and to = +Inf"}, {LogRange{ends(0, 1)}, nil, Spec{}, "two numbers greater than 0"},
+		{LogRange{ends(-1, 1)}, nil, Spec{}, "two numbers greater than 0"}, {LinearRange{Ends: Ends{From: to(0)}}, nil, Spec{}, "write from and to"},
+		{LinearRange{Ends: Ends{To: to(0)}}, nil, Spec{}, "write from and to"}, {WholeRange{Ends: ends(0.5, 4)}, nil, Spec{}, "must be whole numbers"},
 		{WholeRange{Ends: ends(1, 4.5)}, nil, Spec{}, "must be whole numbers"}, {WholeRange{Ends: Ends{From: to(1), To: to(4), Init: to(2.5)}}, nil, Spec{}, "init = 2.5 must be whole numbers"},
 		{ChoiceRange{Values: texts("a", "b", "c")}, nil, Spec{Hi: 2, Map: Choice}, ""}, {ChoiceRange{Values: texts("a", "b", "c"), Init: texts("c")[0]}, nil, Spec{Hi: 2, Init: 2, Map: Choice}, ""},
 		{ChoiceRange{Values: texts("a", "b"), Init: texts("d")[0]}, nil, Spec{}, `init: "d" is no value of x`}, {ChoiceRange{Values: texts("a")}, nil, Spec{Map: Choice}, ""},
@@ -84,20 +84,26 @@ func TestRanges(t *testing.T) {
 		{WholeRange{Ends: ends(8, 64), Step: 16, Log: true}, nil, Spec{}, "to = 64 is no whole number of steps of 16 above"},
 		{WholeRange{Ends: Ends{From: to(1), To: to(9), Init: to(2)}, Step: 2}, nil, Spec{}, "init: x = 2 must be a whole number of steps of 2 above 1"},
 		{WholeRange{Ends: ends(1, 9), Step: -1}, nil, Spec{}, "step = -1 must be 1 or more"},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": texts("on")}}}}, []Spec{layers, flag},
-			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{"flag", []float64{1}}}, ""},
-		{ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("4", "2")}}}, []Spec{layers, flag},
-			Spec{Hi: 1, Map: Choice, When: &Condition{"layers", []float64{4, 2}}}, ""},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("5")}}}}, []Spec{layers}, Spec{}, `when: "5" is no value of layers`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("0")}}}}, []Spec{layers}, Spec{}, `"0" is no value`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"layers": numbers("2.5")}}}}, []Spec{layers}, Spec{}, `"2.5" is no value`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": texts("up")}}}}, []Spec{flag}, Spec{}, `"up" is no value of flag`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"other": texts("on")}}}}, []Spec{flag}, Spec{}, `when names "other"`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"r": texts("on")}}}}, []Spec{{Name: "r"}}, Spec{}, `when names "r"`},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"flag": nil}}}}, []Spec{flag}, Spec{}, "when: flag has no value"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"flag": {Values: texts("on")}}}}}, []Spec{layers, flag},
+			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{Name: "flag", Values: []float64{1}}}, ""},
+		{ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string]Holding{"layers": {Values: numbers("4", "2")}}}}, []Spec{layers, flag},
+			Spec{Hi: 1, Map: Choice, When: &Condition{Name: "layers", Values: []float64{4, 2}}}, ""},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"layers": {Values: numbers("5")}}}}}, []Spec{layers}, Spec{}, `when: "5" is no value of layers`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"layers": {Values: numbers("0")}}}}}, []Spec{layers}, Spec{}, `"0" is no value`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"layers": {Values: numbers("2.5")}}}}}, []Spec{layers}, Spec{}, `"2.5" is no value`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"flag": {Values: texts("up")}}}}}, []Spec{flag}, Spec{}, `"up" is no value of flag`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"other": {Values: texts("on")}}}}}, []Spec{flag}, Spec{}, `when names "other"`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"r": {Values: texts("on")}}}}}, []Spec{Between("r", Log, 1, 2)}, Spec{}, `when: r takes any number in its range; write bounds such as {above: 3}`},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"flag": {Values: nil}}}}}, []Spec{flag}, Spec{}, "when: flag has no value"},
 		{ChoiceRange{Values: []Literal{{"true", "true"}, {"true", `"true"`}}}, nil, Spec{}, "each once"}, {ChoiceRange{Values: []Literal{{"True", "true"}, {"true", "true"}}}, nil, Spec{}, "each once"},
 		{ChoiceRange{Values: numbers("1", "1.0")}, nil, Spec{}, "each once"}, {ChoiceRange{Values: []Literal{{"null", "null"}, {"3", "3"}}, Init: Literal{"3.0", "3.0"}}, nil, Spec{Hi: 1, Init: 1, Map: Choice}, ""},
-		{LinearRange{Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string][]Literal{"a": numbers("1"), "b": numbers("1")}}}}, nil, Spec{}, "when has 2 hyperparameters"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"r": {Bounds: Bounds{Above: to(2)}}}}}}, []Spec{Between("r", Log, 1, 2)}, Spec{}, "when: r never has such a value: it is from 1 to 2"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"flag": {Bounds: Bounds{AtMost: to(1)}}}}}}, []Spec{flag}, Spec{}, "when: flag is a choice, and its values have no order"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"layers": {Bounds: Bounds{AtLeast: to(5)}}}}}}, []Spec{layers}, Spec{}, "layers never has such a value: it is from 1 to 4"},
+		{LinearRange{Ends: ends(0, 1), Step: 0.25}, nil, Spec{Hi: 1, Init: 0.5, Map: Stepped}, ""}, {LinearRange{Ends: ends(0.1, 0.7), Step: 0.1}, nil, Spec{Lo: 0.1, Hi: 0.7, Init: 0.4, Map: Stepped}, ""},
+		{LinearRange{Ends: ends(0, 1), Step: 0.3}, nil, Spec{}, "to = 1 is no whole number of steps of 0.3 above from = 0; write for example to: 0.9"},
+		{LinearRange{Ends: ends(0, 1), Step: 5}, nil, Spec{}, "write for example to: 5"},
+		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(0.3)}, Step: 0.25}, nil, Spec{}, "init: x = 0.3 must be a whole number of steps of 0.25 above 0; the nearest is 0.25"},
 	} {
 		s, err := c.of.Spec("x", c.before)
 		if c.bad != "" {
@@ -222,8 +228,8 @@ func TestTextsOfValues(t *testing.T) {
 // too.
 func TestConditionsInForce(t *testing.T) {
 	specs := []Spec{Among("a", "x", "y", "z"), Between("b", Whole, 1, 3), {Name: "c"}, {Name: "d"}}
-	specs[1].When = &Condition{"a", []float64{1, 2}}
-	specs[2].When = &Condition{"b", []float64{3}}
+	specs[1].When = &Condition{Name: "a", Values: []float64{1, 2}}
+	specs[2].When = &Condition{Name: "b", Values: []float64{3}}
 	for _, c := range []struct {
 		a, b float64
 		want []bool
@@ -302,5 +308,80 @@ func TestPlacesOfSearches(t *testing.T) {
 	}
 	if counts[2] != 100 || counts[3] != 100 || counts[4] != 100 || whole.Place(1) != 4 || math.Abs(whole.Unit(3)-0.5) > 1e-15 {
 		t.Errorf("%v, %v, %v", counts, whole.Place(1), whole.Unit(3))
+	}
+}
+
+// Every value of a range in steps is the decimal number that a file would write, and has the same
+// share of [0, 1]; the ends are among the values.
+func TestNumbersInSteps(t *testing.T) {
+	for _, c := range []struct {
+		from, to, step string
+		values         []string
+	}{
+		{"0", "1", "0.25", []string{"0", "0.25", "0.5", "0.75", "1"}},
+		{"0.1", "0.7", "0.1", []string{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"}},
+		{"-0.3", "0.3", "0.15", []string{"-0.3", "-0.15", "0", "0.15", "0.3"}},
+		{"0.001", "0.0031", "0.0007", []string{"0.001", "0.0017", "0.0024", "0.0031"}},
+		{"10", "40", "15", []string{"10", "25", "40"}},
+	} {
+		number := func(text string) float64 {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		s, err := LinearRange{Ends: ends(number(c.from), number(c.to)), Step: number(c.step)}.Spec("x", nil)
+		if err != nil || s.Check() != nil || s.Count() != len(c.values) {
+			t.Fatal(c, err, s.Check(), s.Count())
+		}
+		counts := map[float64]int{}
+		const n = 4200 // a multiple of each number of values
+		for i := range n {
+			counts[s.Place((float64(i)+0.5)/n)]++
+		}
+		for _, text := range c.values {
+			v := number(text)
+			if counts[v] != n/len(c.values) || s.Place(s.Unit(v)) != v || s.Text(v) != text || s.Admits(v) != nil {
+				t.Errorf("%+v: %s has %d of %d points, %v, %q, %v", c, text, counts[v], n, s.Place(s.Unit(v)), s.Text(v), s.Admits(v))
+			}
+			if s.Admits(v+number(c.step)/3) == nil {
+				t.Errorf("%+v: a third of a step above %s is admitted", c, text)
+			}
+		}
+	}
+}
+
+// A condition holds if all its parts do, of hyperparameters that matter; a bound is met up to
+// rounding.
+func TestConditions(t *testing.T) {
+	three, four := 3.0, 4.0
+	kind := Among("kind", "a", "b")
+	rate := Between("rate", Log, 1, 10)
+	rate.When = &Condition{Name: "kind", Values: []float64{1}}
+	for _, c := range []struct {
+		bounds Bounds
+		kind   float64
+		rate   float64
+		holds  bool
+	}{
+		{Bounds{Above: &three}, 1, 3.1, true}, {Bounds{Above: &three}, 1, 3, false}, {Bounds{Above: &three}, 0, 3.1, false},
+		{Bounds{AtLeast: &three}, 1, 3, true}, {Bounds{AtLeast: &three}, 1, 2.9, false},
+		{Bounds{Below: &four}, 1, 3.9, true}, {Bounds{Below: &four}, 1, 4, false},
+		{Bounds{AtMost: &four}, 1, 4, true}, {Bounds{AtMost: &four}, 1, 4.1, false},
+		{Bounds{Above: &three, AtMost: &four}, 1, 3.5, true}, {Bounds{Above: &three, AtMost: &four}, 1, 5, false},
+	} {
+		deep := Between("deep", Identity, 0, 1)
+		deep.When = &Condition{Name: "rate", Bounds: c.bounds}
+		deeper := Between("deeper", Identity, 0, 1)
+		deeper.When = &Condition{Name: "deep", Bounds: Bounds{AtLeast: to(0.5)}, And: &Condition{Name: "kind", Values: []float64{1}}}
+		specs := []Spec{kind, rate, deep, deeper}
+		in := InForce(specs, []float64{c.kind, math.Log(c.rate), 0.5, 0})
+		if in[2] != c.holds || in[3] != c.holds {
+			t.Errorf("%+v: %v", c, in)
+		}
+		if in := InForce(specs, []float64{c.kind, math.Log(c.rate), 0.4, 0}); in[3] {
+			t.Errorf("%+v: deeper matters without deep", c)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func TestConditionOnAWideRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]bool{"7": true, "1000000000000": true, "0": false, "2.5": false, "many": false, "nan": false} {
-		r := ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string][]Literal{"n": texts(text)}}}
+		r := ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string]Holding{"n": {Values: texts(text)}}}}
 		if s, err := r.Spec("kind", []Spec{n}); (err == nil) != want {
 			t.Errorf("%s: %+v, %v", text, s.When, err)
 		}

@@ -30,12 +30,14 @@ type Spec struct {
 	Choices []string `json:",omitempty"`
 	// Literals are Choices in JSON, if some are no texts.
 	Literals []string `json:",omitempty"`
-	// Step is the distance between neighbouring values of a Whole; 0: 1.
+	// Step is the distance between neighbouring values of a Stepped or of a Whole, where 0 means 1.
 	Step float64 `json:",omitempty"`
 	// Log marks a Whole whose values a search takes evenly in the logarithm.
 	Log bool `json:",omitempty"`
 	// When is the condition under which this hyperparameter matters; nil: always.
 	When *Condition `json:",omitempty"`
+	// Where are constraints on this hyperparameter together with others.
+	Where []*Constraint `json:",omitempty"`
 	// Column is the column of the inputs to which the hyperparameter belongs, counted from 1; 0: to
 	// no single column. No result depends on it.
 	Column int `json:"-"`
@@ -44,34 +46,46 @@ type Spec struct {
 	Term bool `json:"-"`
 }
 
-// Condition holds if the hyperparameter of this Name has one of these values, in natural units.
-type Condition struct {
-	Name   string
-	Values []float64
-}
-
-// Within returns the hyperparameter with a prefix before its name, and before the name in its
+// Within returns the hyperparameter with a prefix before its name, and before the names in its
 // condition.
 func (s Spec) Within(prefix string) Spec {
-	s.Name = prefix + s.Name
-	if s.When != nil {
-		s.When = &Condition{prefix + s.When.Name, s.When.Values}
-	}
+	s.Name, s.When = prefix+s.Name, s.When.within(prefix)
 	return s
 }
 
 // InForce reports, for every hyperparameter, whether it matters at theta: whether its condition
-// holds. A condition names a hyperparameter that comes earlier in specs.
+// holds. A condition names hyperparameters that come earlier in specs.
 func InForce(specs []Spec, theta []float64) []bool {
 	in := make([]bool, len(specs))
 	for j, s := range specs {
-		in[j] = true
-		if s.When != nil {
-			i := slices.IndexFunc(specs, func(o Spec) bool { return o.Name == s.When.Name })
-			in[j] = in[i] && slices.Contains(s.When.Values, specs[i].Map.Natural(theta[i]))
-		}
+		in[j] = s.When == nil || s.When.Holds(func(name string) (v float64, matters bool) {
+			i := slices.IndexFunc(specs, func(o Spec) bool { return o.Name == name })
+			return specs[i].Map.Natural(theta[i]), in[i]
+		})
 	}
 	return in
+}
+
+// Violated returns the first constraint that does not hold at theta; nil: all hold.
+func Violated(specs []Spec, theta []float64) *Constraint {
+	var matters []bool
+	for _, s := range specs {
+		for _, c := range s.Where {
+			if matters == nil {
+				matters = InForce(specs, theta)
+			}
+			values := make([]float64, len(c.Names))
+			idle := false
+			for k, name := range c.Names {
+				i := slices.IndexFunc(specs, func(o Spec) bool { return o.Name == name })
+				values[k], idle = specs[i].Map.Natural(theta[i]), idle || !matters[i]
+			}
+			if !idle && !c.Holds(values) {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // Component is the last component of the name's path, "length_scale[2]" of "1.se.length_scale[2]".
@@ -101,19 +115,22 @@ func (s Spec) ThetaName() string {
 // Check returns an error if a search cannot move the hyperparameter, because of its transform, its
 // bounds or its start.
 func (s Spec) Check() error {
-	if s.Map < Log || s.Map > Choice {
+	if s.Map < Log || s.Map > Stepped {
 		return fmt.Errorf("%s has the transform %d, which does not exist", s.Name, s.Map)
 	}
 	lo, hi := s.ThetaBounds()
 	switch {
 	case s.Fixed:
 		return fmt.Errorf("%s is fixed, and so nothing to search for; leave it out", s.Name)
-	case s.Map.Discrete() && (s.Init != math.Round(s.Init) || s.Lo != math.Round(s.Lo) || s.Hi != math.Round(s.Hi)):
+	case s.Map.whole() && (s.Init != math.Round(s.Init) || s.Lo != math.Round(s.Lo) || s.Hi != math.Round(s.Hi)):
 		return fmt.Errorf("%s starts at %v within [%v, %v], which must be whole numbers", s.Name, s.Init, s.Lo, s.Hi)
-	case (s.Step != 0 || s.Log) && s.Map != Whole:
-		return fmt.Errorf("%s has a step or a logarithm, which only whole numbers have", s.Name)
-	case s.Step != math.Round(s.Step) || s.Step < 0,
-		s.Step > 1 && s.Hi >= s.Lo && (s.Nearest(s.Hi) != s.Hi || s.Nearest(s.Init) != s.Init):
+	case s.Step != 0 && !s.Map.Discrete() || s.Log && s.Map != Whole || s.Step != 0 && s.Map == Choice:
+		return fmt.Errorf("%s has a step or a logarithm, which %s numbers do not have", s.Name, domain[s.Map])
+	case s.Map == Stepped && !(s.Step > 0 && s.steps() < 1<<53):
+		return fmt.Errorf("%s has the step %v within [%v, %v], which must be above 0 and not too small", s.Name,
+			s.Step, s.Lo, s.Hi)
+	case s.Map == Whole && (s.Step != math.Round(s.Step) || s.Step < 0),
+		s.stepped() && s.Hi >= s.Lo && (s.Nearest(s.Hi) != s.Hi || s.Nearest(s.Init) != s.Init):
 		return fmt.Errorf("%s starts at %v within [%v, %v], which must be a whole number of steps of %v apart",
 			s.Name, s.Init, s.Lo, s.Hi, s.Step)
 	case s.Log && !(s.Lo > s.step()/2):
@@ -137,11 +154,11 @@ func (s Spec) Check() error {
 // Admits returns an error if a value, in natural units, is none that the hyperparameter can have.
 func (s Spec) Admits(v float64) error {
 	switch {
-	case s.Map.Discrete() && v != math.Round(v):
+	case s.Map.whole() && v != math.Round(v):
 		return fmt.Errorf("%s = %v must be a whole number", s.Name, v)
 	case !(v >= s.Lo && v <= s.Hi):
 		return fmt.Errorf("%s = %v is outside its bounds [%.6g, %.6g]", s.Name, v, s.Lo, s.Hi)
-	case s.Step > 1 && s.Nearest(v) != v:
+	case s.stepped() && !(math.Abs(s.Nearest(v)-v) <= 1e-9*s.Step):
 		return fmt.Errorf("%s = %v must be a whole number of steps of %v above %v; the nearest is %v", s.Name, v,
 			s.Step, s.Lo, s.Nearest(v))
 	}
@@ -191,7 +208,7 @@ func (s Spec) Place(u float64) (theta float64) {
 		if s.Log {
 			return s.Nearest(math.Exp((1-u)*math.Log(lo-half) + u*math.Log(hi+half)))
 		}
-		return min(lo+math.Floor(u*(s.steps()+1))*s.step(), hi)
+		return s.value(math.Floor(u * (s.steps() + 1)))
 	}
 	if theta = (1-u)*lo + u*hi; !s.Given {
 		theta = center + math.Sinh(theta)
@@ -226,13 +243,31 @@ func (s Spec) steps() float64 { return math.Round((s.Hi - s.Lo) / s.step()) }
 // Count returns the number of values of a discrete hyperparameter, at most 2⁵³.
 func (s Spec) Count() int { return int(min(s.steps(), 1<<53-1)) + 1 }
 
+// stepped reports whether the values are more than a step of 1 apart, or no whole numbers.
+func (s Spec) stepped() bool { return s.Map == Stepped || s.Step > 1 }
+
 // Nearest returns the value of a discrete hyperparameter that is nearest to theta.
 func (s Spec) Nearest(theta float64) float64 {
-	if s.step() == 1 {
+	if !s.stepped() {
 		return min(max(math.Round(theta), s.Lo), s.Hi)
 	}
-	return s.Lo + s.step()*min(max(math.Round((theta-s.Lo)/s.step()), 0), s.steps())
+	return s.value(math.Round((theta - s.Lo) / s.step()))
 }
+
+// value is the k-th value of a discrete hyperparameter, with k moved into the bounds. A decimal
+// fraction is the number nearest to its decimals: 0.1 + 2·0.1 is 0.3.
+func (s Spec) value(k float64) float64 {
+	v := s.Lo + s.step()*min(max(k, 0), s.steps())
+	for unit := 1.0; s.Map == Stepped && unit <= 1e12; unit *= 10 {
+		if decimal(s.Lo, unit) && decimal(s.Step, unit) {
+			return math.Round(v*unit) / unit
+		}
+	}
+	return v
+}
+
+// decimal reports whether v is the number nearest to k/unit for a whole k.
+func decimal(v, unit float64) bool { return math.Round(v*unit)/unit == v }
 
 // apart returns the mean distance of two neighbouring values of a discrete hyperparameter, on the
 // scale of Coordinate; 1 if it has one value.
@@ -292,8 +327,8 @@ func Start(specs []Spec, seed uint64, i int) []float64 {
 		theta[j] = min(max(s.Map.Theta(s.Init), lo), hi)
 		if s.Map.Discrete() && InForce(specs[:j+1], theta)[j] {
 			n := s.Count()
-			at := int((s.Nearest(theta[j]) - lo) / s.step())
-			theta[j] = lo + float64((at+turn%n)%n)*s.step()
+			at := int(math.Round((s.Nearest(theta[j]) - lo) / s.step()))
+			theta[j] = s.value(float64((at + turn%n) % n))
 			turn /= n
 		}
 	}
@@ -311,7 +346,10 @@ func Start(specs []Spec, seed uint64, i int) []float64 {
 // start where it matters. It is 1 without discrete hyperparameters, and 0 if that takes more than
 // 10 000 starts.
 func Turns(specs []Spec) int {
-	type value struct{ of, is int }
+	type value struct {
+		of int
+		is float64
+	}
 	met, all := map[value]bool{}, 0
 	for _, s := range specs {
 		if s.Map.Discrete() {
@@ -322,7 +360,7 @@ func Turns(specs []Spec) int {
 		theta := Start(specs, 0, i)
 		for j, matters := range InForce(specs, theta) {
 			if matters && specs[j].Map.Discrete() {
-				met[value{j, int(theta[j])}] = true
+				met[value{j, theta[j]}] = true
 			}
 		}
 		if len(met) == all {

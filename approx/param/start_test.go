@@ -110,8 +110,8 @@ func TestStartsOfChoices(t *testing.T) {
 	one := []float64{1}
 	all := []Spec{
 		Among("a", "x", "y"),
-		{Name: "b", Map: Choice, Init: 1, Hi: 2, Given: true, Choices: []string{"p", "q", "r"}, When: &Condition{"a", one}},
-		{Name: "c", Map: Identity, Lo: -9, Hi: 9, Init: 4, When: &Condition{"b", one}},
+		{Name: "b", Map: Choice, Init: 1, Hi: 2, Given: true, Choices: []string{"p", "q", "r"}, When: &Condition{Name: "a", Values: one}},
+		{Name: "c", Map: Identity, Lo: -9, Hi: 9, Init: 4, When: &Condition{Name: "b", Values: one}},
 		Between("d", Identity, -9, 9),
 	}
 	first := map[[2]float64]bool{}

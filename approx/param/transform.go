@@ -7,6 +7,7 @@
 //	Identity  θ = v
 //	Whole     θ = v             a whole number
 //	Choice    θ = v             the number, from 0, of one of several values without an order
+//	Stepped   θ = v             a number some steps above the least one
 //
 // It is the only place that takes the exponential or logarithm of θ. A Prior has the density p(v);
 // over θ it is p(v) |dv/dθ|, so that a mode is one over θ.
@@ -26,11 +27,12 @@ const (
 	Identity                  // theta = v
 	Whole                     // theta = v, a whole number
 	Choice                    // theta = v, a number of one of Spec.Choices, from 0
+	Stepped                   // theta = v, one of Spec.Lo, Spec.Lo + Spec.Step, …
 )
 
 // Prefix is the prefix of a theta name before the natural name: "log_", "logit_" or nothing.
 func (t Transform) Prefix() string {
-	return [...]string{Log: "log_", Logit: "logit_", Choice: ""}[t]
+	return [...]string{Log: "log_", Logit: "logit_", Stepped: ""}[t]
 }
 
 // Natural maps theta u to natural units.
@@ -62,9 +64,13 @@ func (t Transform) Theta(v float64) float64 {
 
 // Discrete reports whether only some numbers are values: a search moves from one to another, and no
 // gradient leads it.
-func (t Transform) Discrete() bool { return t == Whole || t == Choice }
+func (t Transform) Discrete() bool { return t.whole() || t == Stepped }
+
+// whole reports whether all values are whole numbers.
+func (t Transform) whole() bool { return t == Whole || t == Choice }
 
 // domain describes the valid values in natural units.
 var domain = [...]string{
 	Log: "greater than 0", Logit: "between 0 and 1", Identity: "finite", Whole: "whole", Choice: "whole",
+	Stepped: "finite",
 }

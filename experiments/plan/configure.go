@@ -280,12 +280,10 @@ func lacksBudget(c *candidate) bool {
 // recorded converts hyperparameters for the manifest.
 func recorded(specs []param.Spec) (all []record.Hyperparameter) {
 	for _, h := range specs {
-		of := record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed, Choices: h.Choices}
+		of := record.Hyperparameter{Name: h.Name, Theta: h.ThetaName(), Fixed: h.Fixed, Choices: h.Choices,
+			When: h.When}
 		for _, l := range h.Literals {
 			of.Literals = append(of.Literals, json.RawMessage(l))
-		}
-		if h.When != nil {
-			of.When = &record.When{Name: h.When.Name, Values: h.When.Values}
 		}
 		if !h.Fixed {
 			of.Bounds, of.Init = record.Numbers([]float64{h.Lo, h.Hi}), record.Number(h.Init)

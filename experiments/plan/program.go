@@ -49,10 +49,7 @@ func (p *planner) program() {
 			p.AtPlace(of.FilesPlace, "%v", err)
 		}
 	}
-	of.Ranges = nil
-	for _, h := range of.Space {
-		of.Ranges = append(of.Ranges, rangeText(h, of.Space))
-	}
+	of.Ranges = rangeTexts(of.Space, of.Where)
 	for _, t := range of.Ways {
 		f.Strategy, f.Stop, f.Space = t.Strategy, t.Stop, of.Space
 		c := record.Configuration{Dataset: p.Spec.Name, DataHash: fmt.Sprintf("%x", content.Sum(nil)),
@@ -104,19 +101,30 @@ func (p *planner) program() {
 	}
 }
 
+// rangeTexts returns the ranges of all hyperparameters, and their constraints.
+func rangeTexts(space search.Space, where []string) (all []string) {
+	for _, h := range space {
+		all = append(all, rangeText(h, space))
+	}
+	for _, text := range where {
+		all = append(all, "where "+text)
+	}
+	return all
+}
+
 // rangeText returns the range of a hyperparameter, in words.
 func rangeText(h param.Spec, all search.Space) string {
 	text := fmt.Sprintf("from %v to %v", h.Lo, h.Hi)
-	switch h.Map {
-	case param.Whole:
+	if h.Map == param.Whole {
 		text = "whole " + text
-		if h.Step > 1 {
-			text += fmt.Sprintf(" in steps of %v", h.Step)
-		}
-		if h.Log {
-			text += ", evenly in the logarithm"
-		}
-	case param.Choice:
+	}
+	if h.Step > 1 || h.Map == param.Stepped {
+		text += fmt.Sprintf(" in steps of %v", h.Step)
+	}
+	if h.Log {
+		text += ", evenly in the logarithm"
+	}
+	if h.Map == param.Choice {
 		var choices []string
 		for i := range h.Choices {
 			choices = append(choices, h.Quoted(float64(i)))
@@ -125,12 +133,9 @@ func rangeText(h param.Spec, all search.Space) string {
 	}
 	text = fmt.Sprintf("%s %s, first %s", h.ThetaName(), text, h.Quoted(h.Init))
 	if h.When != nil {
-		of := all[slices.IndexFunc(all, func(p param.Spec) bool { return p.Name == h.When.Name })]
-		var values []string
-		for _, v := range h.When.Values {
-			values = append(values, of.Quoted(v))
-		}
-		text += fmt.Sprintf(", when %s is %s", of.Name, strings.Join(values, " or "))
+		text += ", when " + h.When.Text(func(name string) string { return name }, func(name string, v float64) string {
+			return all[slices.IndexFunc(all, func(p param.Spec) bool { return p.Name == name })].Quoted(v)
+		})
 	}
 	return text
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
@@ -118,7 +119,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	}
 	p.Next = ResumeCommand(f.Manifest, f.Manifest.Source, f.Dir, f.Manifest.Settings)
 	if p.Failed > 0 {
-		p.Retry = p.Next + " --retry-failed"
+		p.Retry = again(f.Manifest, f.Manifest.Source, f.Dir, f.Manifest.Settings) + " --retry-failed"
 	}
 	if program := f.Manifest.Build.Program; program != "" { // only it has its components
 		p.Next = fmt.Sprintf("experiments.Run(ctx, plan, %q, experiments.Options{Resume: true}) in %s", f.Dir, program)
@@ -232,8 +233,19 @@ func (o ownFiles) save() error {
 	})
 }
 
-// ResumeCommand is the command line that continues the run in dir, quoted for a POSIX shell.
+// ResumeCommand is the command line that continues the run in dir, quoted for a POSIX shell. For a
+// program without a command it asks for the next point.
 func ResumeCommand(m record.Manifest, source, dir string, settings []string) string {
+	if slices.ContainsFunc(m.Configurations, func(c record.Configuration) bool {
+		return c.Program != nil && len(c.Program.Command) == 0
+	}) {
+		return terminal.CommandLine("gpc-tune", "ask", dir)
+	}
+	return again(m, source, dir, settings)
+}
+
+// again is the command line that runs what is left in dir.
+func again(m record.Manifest, source, dir string, settings []string) string {
 	args := []string{"gpc-tune", m.Command(), cmp.Or(source, "FILE.yaml"), "-o", dir, "--resume"}
 	for _, s := range settings {
 		args = append(args, "--set", s)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -62,17 +63,22 @@ func Point(k int, of record.Configuration, assignments []string) (map[string]rec
 			}
 		}
 	}
+	if len(errs) == 0 {
+		switch text, err := forbidden(of, point); {
+		case err != nil:
+			errs = append(errs, err)
+		case text != "":
+			errs = append(errs, fmt.Errorf("the point is forbidden, because where: %s does not hold there", text))
+		}
+	}
 	return point, errors.Join(errs...)
 }
 
 // valueOf reads a value of a hyperparameter, in natural units.
 func valueOf(h record.Hyperparameter, name, text string) (record.Number, error) {
-	s := param.Spec{Name: name, Map: param.Identity, Lo: math.Inf(-1), Hi: math.Inf(1), Choices: h.Choices}
-	for _, l := range h.Literals {
-		s.Literals = append(s.Literals, string(l))
-	}
+	s := h.Spec()
+	s.Name = name
 	if h.Choices != nil {
-		s.Map, s.Lo, s.Hi = param.Choice, 0, float64(len(h.Choices)-1)
 		if i := slices.Index(h.Choices, text); i >= 0 {
 			return record.Number(i), nil
 		}
@@ -85,12 +91,6 @@ func valueOf(h record.Hyperparameter, name, text string) (record.Number, error) 
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) || strings.ContainsAny(text, "_xX") { // as in files
 		return 0, fmt.Errorf("write NAME=VALUE with a number, as in %s=2", name)
-	}
-	if h.Whole {
-		s.Map, s.Step, s.Log = param.Whole, float64(h.Step), h.Log
-	}
-	if len(h.Bounds) == 2 {
-		s.Lo, s.Hi = float64(h.Bounds[0]), float64(h.Bounds[1])
 	}
 	if err := s.Admits(v); err != nil {
 		return 0, err
@@ -115,23 +115,51 @@ func literalOf(text string) param.Literal {
 // idle returns why a hyperparameter does not matter at a point; "": it matters. Hyperparameters
 // that the point does not give are at their initial values.
 func idle(of record.Configuration, h record.Hyperparameter, point map[string]record.Number) string {
-	if h.When == nil {
-		return ""
+	for c := h.When; c != nil; c = c.And {
+		on := of.Hyperparameters[slices.IndexFunc(of.Hyperparameters,
+			func(o record.Hyperparameter) bool { return o.Name == c.Name })]
+		v := at(on, point)
+		if !c.Admits(v) {
+			return fmt.Sprintf("%s has no effect with this %s; leave it out (%s=%s)", h.Shown(), on.Shown(), on.Shown(),
+				on.Spec().Text(v))
+		}
+		if why := idle(of, on, point); why != "" {
+			return why
+		}
 	}
-	i := slices.IndexFunc(of.Hyperparameters, func(o record.Hyperparameter) bool { return o.Name == h.When.Name })
-	on := of.Hyperparameters[i]
-	v, given := point[on.Name]
-	if !given {
-		v = on.Init
+	return ""
+}
+
+// at is the value of a hyperparameter at a point, or its initial value.
+func at(h record.Hyperparameter, point map[string]record.Number) float64 {
+	if v, given := point[h.Name]; given {
+		return float64(v)
 	}
-	if slices.Contains(h.When.Values, float64(v)) {
-		return idle(of, on, point)
+	return float64(h.Init)
+}
+
+// forbidden returns the constraint that forbids a point; "": none does.
+func forbidden(of record.Configuration, point map[string]record.Number) (string, error) {
+	if of.Program == nil {
+		return "", nil
 	}
-	text := fmt.Sprint(float64(v))
-	if v >= 0 && int(v) < len(on.Choices) {
-		text = on.Choices[int(v)]
+	var specs []param.Spec
+	var theta []float64
+	for _, h := range of.Hyperparameters {
+		s := h.Spec()
+		specs, theta = append(specs, s), append(theta, s.Map.Theta(at(h, point)))
 	}
-	return fmt.Sprintf("%s has no effect with this %s; leave it out (%s=%s)", h.Shown(), on.Shown(), on.Shown(), text)
+	for _, text := range of.Program.Where {
+		c, err := declared.Where(text, specs)
+		if err != nil {
+			return "", err
+		}
+		specs[0].Where = append(specs[0].Where, c)
+	}
+	if c := param.Violated(specs, theta); c != nil {
+		return c.Text, nil
+	}
+	return "", nil
 }
 
 // Enqueued finds a point of configuration k that was enqueued and not withdrawn, by its number or

@@ -401,6 +401,8 @@ var Sections = []Section{
 			"runs in the folder of the file", "", `command: [python3, train.py, "--rate={rate}"]`},
 		{"hyperparameters", "each with the range of its values (gpc-tune list ranges)",
 			"", "hyperparameters: {rate: {log: {from: 0.001, to: 1}}}"},
+		{"where", "a condition that every point meets, or a list: an expression of hyperparameters with + - * / % ** " +
+			"== != < <= > >= in and or not, abs ceil floor max min round", "none", "where: rate * batch < 10"},
 		{"input", "how the program gets the hyperparameters: in its arguments, or as one line of json on standard " +
 			"input", "arguments", "input: json"},
 		{"field", "the last line of standard output is a JSON object, and this field of it is the value",
@@ -426,19 +428,24 @@ var Sections = []Section{
 		{"eta", "ratio of two steps at which trials end, and one in this many goes on", "3",
 			"stop_early: {successive_halving: {eta: 4}}"},
 	}},
-	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange"}, []Key{
+	{"ranges", "options of ranges", []string{"LogRange", "LinearRange", "WholeRange", "ChoiceRange", "Bounds"}, []Key{
 		{"from", "the smallest value", "", "rate: {log: {from: 0.001, to: 1}}"},
 		{"to", "the largest value", "", "dropout: {linear: {from: 0, to: 0.9}}"},
 		{"values", "the values of a choice; one value is the same in all trials", "",
 			"kind: {choice: {values: [linear, poly]}}"},
 		{"init", "where searches start", "the middle; the first value of a choice",
 			"rate: {log: {from: 0.001, to: 1, init: 0.01}}"},
-		{"step", "distance between two whole numbers, the first of which is from", "1",
+		{"step", "distance between two neighbouring values, the first of which is from", "1; of linear none",
 			"batch: {whole: {from: 16, to: 256, step: 16}}"},
 		{"log", "whether whole numbers are taken evenly in the logarithm", "false",
 			"units: {whole: {from: 8, to: 1024, log: true}}"},
-		{"when", "a whole number or a choice that stands before, and for which of its values this hyperparameter " +
-			"matters; else it stays at init", "all", "degree: {whole: {from: 2, to: 5, when: {kind: poly}}}"},
+		{"when", "other hyperparameters, and for which of their values this one matters: a value, a list of values, " +
+			"or bounds of a number; all have to hold, else it stays at init", "all",
+			"degree: {whole: {from: 2, to: 5, when: {kind: poly, rate: {below: 0.1}}}}"},
+		{"above", "the number has to be larger", "none", "when: {rate: {above: 0.01}}"},
+		{"below", "the number has to be smaller", "none", "when: {rate: {below: 0.1}}"},
+		{"at_least", "the number has to be this or larger", "none", "when: {layers: {at_least: 3}}"},
+		{"at_most", "the number has to be this or smaller", "none", "when: {layers: {at_most: 2}}"},
 	}},
 	{"illustrate", "options of pictures of models, without data", []string{"cavityIllustration",
 		"posteriorIllustration", "priorIllustration", "softmaxIllustration", "targetsIllustration",

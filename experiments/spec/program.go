@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -18,6 +20,7 @@ import (
 type programming struct {
 	Command         []string         `yaml:"command"`
 	Hyperparameters *strictyaml.Node `yaml:"hyperparameters"`
+	Where           *strictyaml.Node `yaml:"where"`
 	Input           string           `yaml:"input"`
 	Field           string           `yaml:"field"`
 	Minimize        *strictyaml.Node `yaml:"minimize"`
@@ -72,8 +75,9 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 		return
 	}
 	var names []string // names of all hyperparameters, also wrong ones
+	var all []*ranged
 	d.Mapping(of.Hyperparameters, func(key, value *strictyaml.Node) {
-		names = append(names, key.Value)
+		names, all = append(names, key.Value), append(all, &ranged{key: key, value: value})
 		if !parameterName().MatchString(key.Value) {
 			d.At(key, "%q names no hyperparameter; take letters, digits and '_', beginning with a letter", key.Value)
 		}
@@ -83,30 +87,147 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 					key.Value)
 			}
 		}
-		r, _, ok := component(d, value, "range", param.Ranges)
-		if !ok {
-			return
-		}
-		h, err := r.Spec(key.Value, s.Program.Space)
-		if err != nil {
-			d.At(value, "%v", err)
-			return
-		}
-		s.Program.Space = append(s.Program.Space, h)
+	})
+	for _, r := range all {
+		d.ranged(r, all, names, s.Program)
+	}
+	for _, h := range s.Program.Space {
 		reads := func(arg string) bool {
 			found := false
 			fill(arg, func(name string) string { found = found || name == h.Name; return "" })
 			return found
 		}
 		if of.Input != "json" && len(of.Command) > 0 && !slices.ContainsFunc(of.Command, reads) {
-			d.At(key, "no argument of the command has {%s}; add it there, or write input: json", h.Name)
+			d.At(all[slices.Index(names, h.Name)].key, "no argument of the command has {%s}; add it there, or write "+
+				"input: json", h.Name)
 		}
-	})
+	}
+	d.where(of.Where, all, s.Program)
 	d.checkPlaceholders(command, names)
 	s.TuneText = strictyaml.Flow(tune)
 	for _, way := range d.ways(tune) {
 		s.Program.Ways = append(s.Program.Ways, d.searching(way, s.Program.Space))
 	}
+}
+
+// ranged is a hyperparameter as written in a file.
+type ranged struct {
+	key, value    *strictyaml.Node
+	begun, refers bool // its reading has begun; it is being read
+	read          bool // it is in the space
+}
+
+// option is the node of an option of the range; nil: it is not given.
+func (r *ranged) option(name string) *strictyaml.Node {
+	if r.value.Kind != strictyaml.MappingNode || len(r.value.Content) < 2 {
+		return nil
+	}
+	return strictyaml.Find(r.value.Content[1], name)
+}
+
+// ranged adds a hyperparameter to the space. The hyperparameters in its conditions come before it.
+func (d *decoder) ranged(r *ranged, all []*ranged, names []string, p *Program) {
+	if r.begun {
+		return
+	}
+	r.begun, r.refers = true, true
+	defer func() { r.refers = false }()
+	known := true // the hyperparameters of its conditions are in the space
+	if when := r.option("when"); when != nil && when.Kind == strictyaml.MappingNode {
+		for i := 0; i < len(when.Content); i += 2 {
+			key := when.Content[i]
+			at := slices.Index(names, key.Value)
+			switch {
+			case at < 0:
+				d.At(key, "%s: when names %q, which is no hyperparameter%s", r.key.Value, key.Value,
+					registry.Suggest(key.Value, names))
+			case all[at].refers:
+				d.At(key, "%s: when names %q, which is conditional on %s itself; leave out one of these conditions",
+					r.key.Value, key.Value, r.key.Value)
+			default:
+				d.ranged(all[at], all, names, p)
+			}
+			known = known && at >= 0 && all[at].read
+		}
+	}
+	of, _, ok := component(d, r.value, "range", param.Ranges)
+	if !ok || !known {
+		return
+	}
+	h, err := of.Spec(r.key.Value, p.Space)
+	if err != nil {
+		d.At(r.value, "%v", err)
+		return
+	}
+	p.Space, r.read = append(p.Space, h), true
+}
+
+// leastAllowed is the least fraction of the points of a space that its constraints must allow.
+const leastAllowed = 0.001
+
+// where reads the constraints of the hyperparameters. If they forbid the initial values, a search
+// starts at the nearest allowed point of many that has the values that the file gives for init.
+func (d *decoder) where(n *strictyaml.Node, all []*ranged, p *Program) {
+	if n == nil || strictyaml.IsNull(n) || slices.ContainsFunc(all, func(r *ranged) bool { return !r.read }) {
+		return
+	}
+	nodes := []*strictyaml.Node{n}
+	if n.Kind == strictyaml.SequenceNode {
+		nodes = n.Content
+	}
+	before := d.Found.Found()
+	for _, n := range nodes {
+		if n.Kind != strictyaml.ScalarNode || n.Value == "" {
+			d.At(n, "where is a condition such as \"lr * batch < 10\", or a list of several; found %s",
+				strictyaml.Describe(n))
+			continue
+		}
+		c, err := declared.Where(n.Value, p.Space)
+		var mistake *declared.WhereError
+		if errors.As(err, &mistake) {
+			d.Found.AtPlace(placeWithin(d.Found.Place(n), n, mistake), "where: %v", mistake)
+			continue
+		}
+		for i, h := range slices.Backward(p.Space) {
+			if slices.Contains(c.Names, h.Name) { // the last one has it
+				p.Space[i].Where = append(p.Space[i].Where, c)
+				break
+			}
+		}
+		p.Where = append(p.Where, c.Text)
+	}
+	if d.Found.Found() > before {
+		return
+	}
+	var held []string
+	for _, r := range all {
+		if r.option("init") != nil {
+			held = append(held, r.key.Value)
+		}
+	}
+	share, start := p.Space.Allowed(held)
+	switch {
+	case share < leastAllowed:
+		d.At(n, "where: %.2g %% of the points of the ranges satisfy it, less than %v %%; change it, or the ranges",
+			100*share, 100*leastAllowed)
+	case start == nil:
+		d.At(n, "where: it does not hold at the initial values; give others by init of %s", strings.Join(held, ", "))
+	default:
+		for i, v := range start {
+			p.Space[i].Init = v
+		}
+	}
+}
+
+// placeWithin is the place of a mistake in a text that is a node of the file.
+func placeWithin(at strictyaml.Place, n *strictyaml.Node, mistake *declared.WhereError) strictyaml.Place {
+	if plain := n.Style == 0; mistake.Line == 1 && (plain || strictyaml.Quoted(n)) {
+		at.Column += mistake.Column - 1
+		if !plain {
+			at.Column++
+		}
+	}
+	return at
 }
 
 // minimize reads which values are minimised: whether the one value is, or the names of values.

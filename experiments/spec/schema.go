@@ -146,6 +146,7 @@ func ExperimentSchema() jsonschema.Schema {
 			jsonschema.Matching(jsonschema.Text(), parameterName()))),
 		"require": {"type": "object", "additionalProperties": plain.structure(reflect.TypeFor[requiring]()),
 			"propertyNames": jsonschema.Schema{"pattern": parameterName().String()}},
+		"where":      jsonschema.ListOf(jsonschema.Text()),
 		"stop_early": plain.component(kinds["stop_early"])}}
 	defs["program"] = jsonschema.Required(program.structure(reflect.TypeFor[programming]()), "hyperparameters")
 	programmed := jsonschema.Required(top.structure(reflect.TypeFor[document]()), "program")

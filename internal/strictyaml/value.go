@@ -185,6 +185,9 @@ func Literal(n *Node) (text, literal string, err error) {
 	return n.Value, string(quote), err
 }
 
+// Quoted reports whether a text is in quotes.
+func Quoted(n *Node) bool { return n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 }
+
 // Flow writes a node as YAML flow text on one line.
 func Flow(n *Node) string {
 	if n == nil {

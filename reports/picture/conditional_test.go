@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -22,8 +23,8 @@ func conditional(t *testing.T) *reports.Report {
 	within := func(hi float64) *record.Range { return &record.Range{Hi: record.Number(hi), Even: true} }
 	c := record.Configuration{Dataset: "swap", Tune: "sobol", Objective: "value", Program: &record.Program{Command: []string{"true"}},
 		Hyperparameters: []record.Hyperparameter{{Name: "k", Theta: "k", Choices: []string{"p", "q"}, Range: within(1)},
-			{Name: "a", Theta: "a", Whole: true, When: &record.When{Name: "k", Values: []float64{0}}, Range: within(2)},
-			{Name: "b", Theta: "b", Whole: true, When: &record.When{Name: "k", Values: []float64{1}}, Range: within(2)}},
+			{Name: "a", Theta: "a", Whole: true, When: &param.Condition{Name: "k", Values: []float64{0}}, Range: within(2)},
+			{Name: "b", Theta: "b", Whole: true, When: &param.Condition{Name: "k", Values: []float64{1}}, Range: within(2)}},
 		Studies: []record.Study{{Key: "s", Evaluation: "search"}}}
 	m := record.Manifest{Experiment: "swap", Configurations: []record.Configuration{c}}
 	var lines []record.Line

@@ -100,17 +100,15 @@ func conditioned(c reports.Configuration, h record.Hyperparameter) string {
 	if h.When == nil {
 		return spelled(h)
 	}
-	var values []string
-	for _, v := range h.When.Values {
-		text := reports.Readable(v)
+	when := h.When.Text(reports.Spaced, func(name string, v float64) string {
 		for _, of := range c.Record.Hyperparameters {
-			if of.Name == h.When.Name && int(v) < len(of.Choices) {
-				text = of.Choices[int(v)]
+			if of.Name == name && int(v) < len(of.Choices) {
+				return of.Choices[int(v)]
 			}
 		}
-		values = append(values, text)
-	}
-	return fmt.Sprintf("%s, where %s is %s", spelled(h), reports.Spaced(h.When.Name), strings.Join(values, " or "))
+		return reports.Readable(v)
+	})
+	return fmt.Sprintf("%s, where %s", spelled(h), when)
 }
 
 // spelled is the name of a hyperparameter with the name of its input: "length scale of age".

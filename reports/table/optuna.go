@@ -109,6 +109,9 @@ func optunaDistribution(h record.Hyperparameter, value float64) string {
 	}
 	log := strings.HasPrefix(h.Theta, "log_") && lo > 0
 	of := map[string]any{"low": lo, "high": hi, "log": log, "step": nil}
+	if h.Step != 0 {
+		of["step"] = h.Step
+	}
 	name := optunaFloat
 	switch {
 	case h.Choices != nil:

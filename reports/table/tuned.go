@@ -34,11 +34,14 @@ func tuned(c reports.Configuration, at reports.Values) (all []record.Hyperparame
 		if h.Fixed || !given {
 			continue
 		}
-		if h.When != nil {
-			i := slices.IndexFunc(all, func(o record.Hyperparameter) bool { return o.Name == h.When.Name })
-			if i < 0 || !slices.Contains(h.When.Values, values[i]) {
-				continue
+		if !h.When.Holds(func(name string) (v float64, matters bool) {
+			i := slices.IndexFunc(all, func(o record.Hyperparameter) bool { return o.Name == name })
+			if i < 0 {
+				return 0, false
 			}
+			return values[i], true
+		}) {
+			continue
 		}
 		all, values = append(all, h), append(values, v)
 	}
