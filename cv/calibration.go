@@ -1,6 +1,10 @@
 package cv
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // calibrationBins is the number of bins of ece and the calibration curve: bin b holds the largest
 // probabilities in (b/15, (b+1)/15].
@@ -46,6 +50,40 @@ func expectedCalibrationError(p Predictions) (Estimate, bool) {
 		sum += n * math.Abs(s.Y[b]-s.X[b])
 	}
 	return withoutInterval(sum / p.Total()), true
+}
+
+// LeastReliable is the least number of rows in a bin of Reliability.
+const LeastReliable = 10
+
+// Reliability has, for two classes, the mean probability of the second class and its frequency in
+// bins of equally many rows, ordered by the probability: up to ten bins, of LeastReliable rows or
+// more. Lo and Hi are Wilson's 95 % intervals. It is not defined for fewer rows.
+func Reliability(p Predictions) (s Series, ok bool) {
+	n := len(p.Labels)
+	bins := min(10, n/LeastReliable)
+	if p.Numeric() || p.Proba.RawMatrix().Cols != 2 || bins == 0 {
+		return s, false
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.Proba.At(a, 1), p.Proba.At(b, 1)) })
+	for b := range bins {
+		rows := order[b*n/bins : (b+1)*n/bins]
+		sum, positive, confidence := 0.0, 0.0, 0.0
+		in := make([]bool, n)
+		for _, i := range rows {
+			w := p.weight(i)
+			in[i] = true
+			sum, confidence = sum+w, confidence+w*p.Proba.At(i, 1)
+			positive += w * float64(p.Labels[i])
+		}
+		lo, hi := wilson(positive/sum, p.effective(func(i int) bool { return in[i] }))
+		s.X, s.Y, s.N = append(s.X, confidence/sum), append(s.Y, positive/sum), append(s.N, len(rows))
+		s.Lo, s.Hi = append(s.Lo, lo), append(s.Hi, hi)
+	}
+	return s, true
 }
 
 // Surplus is the overconfidence of every row. For classes it is the largest probability, minus 1 if

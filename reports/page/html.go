@@ -57,6 +57,7 @@ type page struct {
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
+	Effects     []drawing // effects of choices, before the list of configurations
 	Figures     []drawing
 	FiguresLeft int // left out
 }
@@ -147,7 +148,11 @@ func newPage(r *reports.Report, scripts ...string) page {
 			c.Figures, _ = drawings(all[:firstOther])
 		}
 	}
-	p.Figures, p.FiguresLeft = drawings(all[firstOther:])
+	rest := slices.Clone(all[firstOther:])
+	factors := slices.DeleteFunc(slices.Clone(rest), func(f figure.Figure) bool { return f.Kind != picture.Factors })
+	rest = slices.DeleteFunc(rest, func(f figure.Figure) bool { return f.Kind == picture.Factors })
+	p.Effects, _ = drawings(factors)
+	p.Figures, p.FiguresLeft = drawings(rest)
 	for i := range p.Figures {
 		p.Figures[i].Folded = i >= mostFigures || !leading(r, p.Figures[i].of)
 	}

@@ -35,7 +35,7 @@ func ranking(a reports.Answer) (by, unit string, factor float64) {
 // the best, with its 95 % bounds. The look of an interval tells whether the configuration is in the
 // set.
 func againstPictures(r pictureReport) (out []figure.Figure) {
-	names := Labels(r.Report)
+	names := r.labels
 	for _, a := range r.Decided() {
 		by, unit, factor := ranking(a)
 		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s (%s); left is worse",
@@ -77,12 +77,16 @@ func againstPictures(r pictureReport) (out []figure.Figure) {
 				p.Layers = append(p.Layers, l)
 			}
 		}
+		several := ""
+		if len(r.Decided()) > 1 {
+			several = a.Dataset
+		}
 		note := "bars are 95 % bounds of the difference from the best other one; what reaches 0 may be the best"
 		if by == "log_evidence" {
 			note = "log evidences have no bounds; what is within 1 nat may be the best"
 		}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
-			Title: fmt.Sprintf("%s · differences from %s", a.Dataset, names[a.Configuration]), Notes: []string{note},
+			Title: titled("Differences from "+names[a.Configuration], several), Notes: []string{note},
 			Looks: map[string]int{in.Name: 2, apart.Name: 1}}
 		if n := len(a.Rivals) + 1 - drawn; n > 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn, %d of them in the set", table.Counted(n,

@@ -80,7 +80,7 @@ func TestConditionalHyperparameters(t *testing.T) {
 	if got, want := points.Titles[2], "trial 2: 10 at k q, b 0"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if svg := string(svgOf(t, r)); !strings.Contains(svg, "importance of hyperparameters") {
+	if svg := string(svgOf(t, r)); !strings.Contains(svg, "Importance of hyperparameters") {
 		t.Error("no importance")
 	}
 }
@@ -152,7 +152,7 @@ func TestAFailingFigureIsABox(t *testing.T) {
 	if want := []string{"progress progress: panic: the whole kind", "slices slices #1: panic: the second"}; !slices.Equal(boxes, want) || len(all) != whole {
 		t.Errorf("%d figures with the boxes %q, want %d with %q", len(all), boxes, whole, want)
 	}
-	if svg := string(svgOf(t, r)); !strings.Contains(svg, "This figure could not be drawn: panic:") || !strings.Contains(svg, "parallel coordinates") {
+	if svg := string(svgOf(t, r)); !strings.Contains(svg, "This figure could not be drawn: panic:") || !strings.Contains(svg, "Parallel coordinates") {
 		t.Error("no box")
 	}
 }

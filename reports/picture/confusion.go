@@ -12,15 +12,14 @@ import (
 // confusions have the numbers of cases of every class that are decided for every class, where there
 // are more classes than a table has columns for. Cells without cases are empty.
 func confusions(r pictureReport) []figure.Figure {
-	short := r.ShortNames()
 	return r.inTurn("confusion", mostFitted, func(m Member) (f figure.Figure) {
 		for _, e := range m.Configuration.Evaluations {
 			if len(e.Confusion) > table.Widest {
 				f.Panels = append(f.Panels, confusionPanel(m.Configuration, e))
 			}
 		}
-		n := NameMembers(short, m)
-		f.Title = fmt.Sprintf("Decisions by class: #%d %s", m.Index, n.Heading)
+		n := r.naming(m)
+		f.Title = titled("Decisions by class", n.Heading)
 		f.Notes, f.Columns = remarks(n.Note, "right decisions are on the diagonal"), 1
 		return f
 	})

@@ -32,10 +32,9 @@ func (s pictureReport) mostCurves() int {
 // curvePictures has a figure for every group. Each kind of curve that the experiment asks for is a
 // panel with the curves of all members.
 func curvePictures(r pictureReport) (out []figure.Figure) {
-	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		group, without := r.fitting(g, most, true)
-		if f := curveFigure(r, group, NameMembers(short, group...)); len(f.Panels) > 0 {
+		if f := curveFigure(r, group, r.naming(group...)); len(f.Panels) > 0 {
 			f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
 			out = append(out, f)
 		}
@@ -45,8 +44,10 @@ func curvePictures(r pictureReport) (out []figure.Figure) {
 
 // curveFigure is the figure of a group, with a row of panels for every few of its members.
 func curveFigure(r pictureReport, group []Member, n Naming) figure.Figure {
+	title, note := r.evaluation(group[0].Name)
 	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-		Title: n.Heading + " · " + group[0].Name, Looks: r.looks(group, n.Members), Of: indices(group)}
+		Title: titled("Curves of held-out cases", n.Heading, title), Looks: r.looks(group, n.Members),
+		Of: indices(group)}
 	rows, names := curveRows(r, group, n.Members)
 	banded := len(group) <= mostBanded
 	cut, bins, intervals, repeated := "", "", "", ""
@@ -83,7 +84,7 @@ func curveFigure(r pictureReport, group []Member, n Naming) figure.Figure {
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.Notes = remarks(n.Note, cases(group), cut, bins, intervals, repeated)
+	f.Notes = remarks(n.Note, note, cases(group), cut, bins, intervals, repeated)
 	return f
 }
 

@@ -33,13 +33,10 @@ func decisions(r pictureReport) []figure.Figure {
 }
 
 func decision(part []Member, n Naming) (f figure.Figure) {
-	f = figure.Figure{Name: "decision", Title: n.Heading + " · predictions over the inputs", Notes: remarks(n.Note),
+	f = figure.Figure{Name: "decision", Title: titled("Predictions over the inputs", n.Heading), Notes: remarks(n.Note),
 		Looks: classLooks(part[0].Configuration.Classes)}
 	if n := len(f.Looks); n > 0 && n < 4 {
 		f.Looks[""] = 3 // the next look is black
-	}
-	if len(part) == 1 {
-		f.Title = n.Members[0] + " " + f.Title
 	}
 	var views []view
 	for k, m := range part {

@@ -20,8 +20,8 @@ func evidencePicture(r pictureReport) []figure.Figure {
 	}
 	const information = "test information (bits per case)"
 	out := figurePerConfiguration(r, scored, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "evidence-information", Title: n.Heading + " · " +
-			reports.Spaced(part[0].Configuration.Maximised()) + " against test information", Columns: min(3, len(part))}
+		f := figure.Figure{Name: "evidence-information", Title: titled(capital(reports.Spaced(
+			part[0].Configuration.Maximised()))+" against test information", n.Heading), Columns: min(3, len(part))}
 		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
 		for k, m := range part {
 			c := m.Configuration
@@ -38,7 +38,8 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		if r.onlyOne >= 0 {
 			break // it compares all configurations, never one
 		}
-		n := NameMembers(r.ShortNames(), group...)
+		n := r.naming(group...)
+		title, note := r.evaluation(group[0].Name)
 		var value, bits []float64
 		var layers []figure.Layer
 		for k, m := range group {
@@ -55,7 +56,7 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		if len(value) < 3 {
 			continue
 		}
-		notes := remarks(n.Note, cases(group))
+		notes := remarks(n.Note, note, cases(group))
 		if len(layers) > mostTold {
 			if left := len(layers) - len(value); left > 0 {
 				notes = append(notes, table.Counted(left, "configuration is", "configurations are")+
@@ -65,7 +66,7 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		}
 		out = append(out, figure.Figure{
 			Name:  fmt.Sprintf("evidence-information-configurations-%d", i),
-			Title: n.Heading + " · " + group[0].Name + " · log evidence against test information", Columns: 1,
+			Title: titled("Log evidence and test information of all", n.Heading, title), Columns: 1,
 			Notes: notes, Looks: r.looks(group, n.Members),
 			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information},
 				Layers: append(layers, bestOf("log_evidence", value, bits)...)}},

@@ -25,6 +25,7 @@ func Example() {
 	fmt.Println(bytes.HasPrefix(file.Bytes(), []byte("%PDF")), err)
 	// Output:
 	// against-toy
+	// reliability-0
 	// curves-toy-kfold
 	// roc-0
 	// precision-recall-0

@@ -35,11 +35,11 @@ func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 func TestGridPictures(t *testing.T) {
 	c := reporttest.Hill()
 	fs := only(&reports.Report{Experiment: "e", Missing: 3, Configurations: []reports.Configuration{c}}, "grid")
-	if len(fs) != 1 || fs[0].Name != "grid-0" || fs[0].Title != "#0 hills · probit · laplace" || len(fs[0].Panels) != 3 {
+	if len(fs) != 1 || fs[0].Name != "grid-0" || fs[0].Title != "Grid" || len(fs[0].Panels) != 3 {
 		t.Fatalf("%+v", fs)
 	}
 	f := fs[0]
-	if want := []string{"kernel se(ard: true), tune grid; 50 training cases, 2 inputs; scores of test, 200 cases; contours are interpolated between the points of the grid", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
+	if want := []string{"hills, likelihood probit, inference laplace, kernel se(ard: true), tune grid; 50 training cases, 2 inputs; scores of test, 200 cases; contours are interpolated between the points of the grid", "incomplete: at least 3 jobs are missing"}; !slices.Equal(f.Notes, want) {
 		t.Errorf("notes %q", f.Notes)
 	}
 	for k, title := range []string{"log evidence (nats), best 100.00", "test information (bits per case), best 0.000", "errors (cases), best 20"} {
@@ -173,7 +173,7 @@ func TestCurvePictures(t *testing.T) {
 		reporttest.Evaluated("logit", "laplace", cv.Estimate{Value: 0.2}, "error_reject", "information_reject", "calibration"),
 	}}
 	fs := All(r)
-	if len(fs) != 1 || fs[0].Name != "curves-d-kfold" || fs[0].Title != "d · laplace · kfold" || len(fs[0].Panels) != 3 {
+	if len(fs) != 1 || fs[0].Name != "curves-d-kfold" || fs[0].Title != "Curves of held-out cases" || len(fs[0].Panels) != 3 {
 		t.Fatalf("%+v", fs)
 	}
 	for k, name := range []string{"error_reject", "information_reject", "calibration"} {
@@ -269,10 +269,10 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"a · probit · kfold", "b · probit · ep · kfold", "a · probit · test · test information", "b · probit · ep · test · test information"}; !slices.Equal(titles, want) {
+	if want := []string{"Curves of held-out cases: a, kfold", "Curves of held-out cases: #2 b, ep, kfold", "Test information: a, test", "Test information: #2 b, ep, test"}; !slices.Equal(titles, want) {
 		t.Errorf("titles %q, want %q", titles, want)
 	}
-	if want := []string{"#0 laplace", "#1 ep", "#2"}; !slices.Equal(names, want) {
+	if want := []string{"#0 laplace", "#1 ep", "#2 b, ep"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}
 	r = reports.Report{Configurations: slices.Repeat([]reports.Configuration{reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*most+1)}

@@ -16,7 +16,6 @@ const mostFitted = 12
 // it. A configuration has no figure if of gives no panels.
 func fitted(r pictureReport, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
 	out []figure.Figure) {
-	short := r.ShortNames()
 	return r.inTurn(name, mostFitted, func(m Member) (f figure.Figure) {
 		if m.Configuration.Status != reports.Done {
 			return f
@@ -24,8 +23,8 @@ func fitted(r pictureReport, name, title string, of func(c reports.Configuration
 		if f = of(m.Configuration, m.Configuration.Studies[0].Fit); len(f.Panels) == 0 {
 			return f
 		}
-		n := NameMembers(short, m)
-		f.Title = fmt.Sprintf("%s: #%d %s", title, m.Index, n.Heading)
+		n := r.naming(m)
+		f.Title = titled(title, n.Heading)
 		f.Notes = append(remarks(n.Note), f.Notes...)
 		f.Looks = classLooks(m.Configuration.Classes)
 		return f

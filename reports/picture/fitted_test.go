@@ -69,8 +69,8 @@ func TestLatentMeans(t *testing.T) {
 	fold := record.Fit{Labels: []int{1, 0}, Proba: [][]record.Number{{0.3, 0.7}, {0.5, 0.5}}, LatentMean: [][]record.Number{{-1.5, 1}}, LatentVariance: [][]record.Number{{1, 1}}}
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
 	f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole, fold, lost), -1)))
-	if f.Name != "latent-0" || f.Title != "Latent means: #0 toy · logit · laplace" || f.Columns != 2 || len(f.Panels) != 2 ||
-		!slices.Equal(f.Notes, []string{"kernel se, mean zero, preprocess none, tune none", "1 latent mean beyond the first and the last bin is counted there"}) {
+	if f.Name != "latent-0" || f.Title != "Latent means" || f.Columns != 2 || len(f.Panels) != 2 ||
+		!slices.Equal(f.Notes, []string{"toy, likelihood logit, inference laplace, kernel se, mean zero, preprocess none, tune none", "1 latent mean beyond the first and the last bin is counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
 	}
 	edges := []float64{-3, -2, -1, 0, 1, 2, 3, 4}

@@ -16,14 +16,13 @@ import (
 // for all configurations on the same data. Local optimisers of the same objective leave their paths
 // on its contours.
 func gridPictures(r pictureReport) []figure.Figure {
-	short := r.ShortNames()
 	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
 		c := m.Configuration
 		l, ok := latticeOf(c.Grid)
 		if !ok {
 			return f
 		}
-		n := NameMembers(short, m)
+		n := r.naming(m)
 		scores := ""
 		for _, p := range c.Grid { // the points have the same number of cases, if any
 			if n, known := p.Scores.Get("n"); known {
@@ -31,7 +30,7 @@ func gridPictures(r pictureReport) []figure.Figure {
 			}
 		}
 		return figure.Figure{
-			Title: fmt.Sprintf("#%d %s", m.Index, n.Heading), Columns: 3,
+			Title: titled("Grid", n.Heading), Columns: 3,
 			Notes: remarks(n.Note, table.Counted(c.Cases, "training case", "training cases")+", "+
 				table.Counted(c.Inputs, "input", "inputs"), scores,
 				"contours are interpolated between the points of the grid"),

@@ -36,8 +36,8 @@ func importancePictures(r pictureReport) []figure.Figure {
 	}
 	return figurePerConfiguration(r, wide, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "importance", Title: n.Members[0] + " " + n.Heading +
-			" · importance of hyperparameters", Columns: 1}
+		f := figure.Figure{Name: "importance", Title: titled("Importance of hyperparameters", n.Heading),
+			Columns: 1}
 		of, err := search.NewSensitivity(c.Record.Hyperparameters, c.Studies[0].Trials)
 		if err != nil {
 			f.Notes = remarks(n.Note, "it is not known which hyperparameters matter: "+err.Error())

@@ -9,10 +9,10 @@ import (
 // informationPictures has a figure for every group: the test information of the members that have
 // neither curves nor contours, with its 95 % interval.
 func informationPictures(r pictureReport) (out []figure.Figure) {
-	short := r.ShortNames()
 	for _, g := range groupsOf(r) {
 		group, without := r.fitting(g, most, true)
-		n := NameMembers(short, group...)
+		n := r.naming(group...)
+		title, note := r.evaluation(group[0].Name)
 		p := figure.Panel{X: figure.Axis{Label: "test information (bits per case; 0 is guessing)"}}
 		var rows figure.Intervals
 		zero := false
@@ -43,8 +43,8 @@ func informationPictures(r pictureReport) (out []figure.Figure) {
 		}
 		p.Layers = append(p.Layers, rows)
 		f := figure.Figure{Name: fmt.Sprintf("information-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-			Title:   n.Heading + " · " + group[0].Name + " · test information",
-			Notes:   remarks(n.Note, cases(group), "with 95 % intervals"),
+			Title:   titled("Test information", n.Heading, title),
+			Notes:   remarks(n.Note, note, cases(group), "with 95 % intervals"),
 			Columns: 1, Panels: []figure.Panel{p}, Of: indices(group)}
 		f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
 		out = append(out, f)

@@ -82,13 +82,13 @@ func groupFigures(r pictureReport, key func(reports.Configuration) string, size 
 			all = append(all, slices.Collect(slices.Chunk(group, size))...)
 		}
 	}
-	short, without := r.ShortNames(), 0
+	without := 0
 	for k, part := range all {
 		if k >= mostFigures {
 			without += len(part)
 			continue
 		}
-		n := NameMembers(short, part...)
+		n := r.naming(part...)
 		f := r.attempt(indices(part), func() figure.Figure { return draw(part, n) })
 		f.Of = indices(part)
 		if f.Looks == nil {

@@ -22,14 +22,23 @@ type Member struct {
 
 // Naming is the text of a picture about its members.
 type Naming struct {
-	Heading string   // data set, likelihood and inference, as far as the members share them
-	Note    string   // everything else that the members share
+	Heading string   // what the members share and other configurations of the report do not
+	Note    string   // what all configurations of the report share
 	Members []string // how each differs, and the number of folds of its scores if some are missing
 }
 
-// NameMembers finds the settings that configurations share, and the settings in which they differ.
-func NameMembers(short map[string]string, members ...Member) Naming {
-	labels := []string{"", "", "", "kernel ", "mean ", "preprocess ", "tune "} // "": in the heading
+// titled is a title: what a figure shows, and what tells it from other figures of the kind.
+func titled(what string, of ...string) string {
+	if of = slices.DeleteFunc(of, func(text string) bool { return text == "" }); len(of) == 0 {
+		return what
+	}
+	return what + ": " + strings.Join(of, ", ")
+}
+
+// nameMembers finds the settings that configurations share, and names each by the settings in
+// which they differ. A setting that only some have, such as the kernel, is shared if these agree.
+func nameMembers(short map[string]string, members ...Member) (shared, named []string) {
+	labels := []string{"", "likelihood ", "inference ", "kernel ", "mean ", "preprocess ", "tune "}
 	words := make([][]string, len(members))
 	for i, m := range members {
 		c := m.Configuration
@@ -40,7 +49,6 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 		words[i] = []string{c.Dataset, c.Part(short[c.Likelihood.Text]), inference, c.Part(short[c.Kernel.Text]),
 			c.Part(c.Mean.Text), c.Preprocess, c.Part(c.Tune)}
 	}
-	var heading, note []string
 	names := make([][]string, len(members))
 	for k, label := range labels {
 		word := ""
@@ -49,25 +57,21 @@ func NameMembers(short map[string]string, members ...Member) Naming {
 		}
 		switch {
 		case word == "":
-		// in a note, "kernel se" is for the members with a kernel
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && (w[k] != "" || label == "") }):
+		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
 			for i, w := range words {
 				if w[k] != "" {
 					names[i] = append(names[i], w[k])
 				}
 			}
-		case label == "":
-			heading = append(heading, word)
 		default:
-			note = append(note, label+word)
+			shared = append(shared, label+word)
 		}
 	}
-	n := Naming{Heading: shortened(strings.Join(heading, " · ")), Note: shortened(strings.Join(note, ", "))}
 	for i, m := range members {
-		n.Members = append(n.Members, m.Scores.Partial.Beside(
+		named = append(named, m.Scores.Partial.Beside(
 			strings.TrimSpace(fmt.Sprintf("#%d %s", m.Index, shortened(strings.Join(names[i], ", "))))))
 	}
-	return n
+	return shared, named
 }
 
 var long = regexp.MustCompile(`\d+\.\d{5,}`)
@@ -83,16 +87,14 @@ func shortened(text string) string {
 	})
 }
 
-// Labels name the configurations by a number and by what they differ in: "#1 logit, ep".
-func Labels(r *reports.Report) []string {
+// nameAll returns what all configurations share, and names them by a number and by what they differ
+// in: "#1 logit, ep".
+func nameAll(r *reports.Report) (shared, labels []string) {
 	var all []Member
 	for i, c := range r.Configurations {
 		all = append(all, Member{Index: i, Configuration: c})
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	return NameMembers(r.ShortNames(), all...).Members
+	return nameMembers(r.ShortNames(), all...)
 }
 
 // conditioned is the name of a hyperparameter with its condition: "degree, where kind is poly".
@@ -119,3 +121,6 @@ func spelled(h record.Hyperparameter) string {
 	}
 	return name
 }
+
+// capital begins a text with a capital letter.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -8,14 +8,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-func TestLabels(t *testing.T) {
+func TestNamesOfConfigurations(t *testing.T) {
 	r := &reports.Report{Configurations: []reports.Configuration{reporttest.Scored("a", "probit", "laplace", 0), reporttest.Scored("a", "logit", "laplace", 0), reporttest.Scored("a", "none", "p1nn", 0)}}
 	c := &r.Configurations[2]
 	c.Kernel, c.Mean, c.Tune = reporttest.Declared("none"), reporttest.Declared("none"), "none"
-	if got := Labels(r); !slices.Equal(got, []string{"#0 probit, laplace", "#1 logit, laplace", "#2 p1nn"}) {
+	if _, got := nameAll(r); !slices.Equal(got, []string{"#0 probit, laplace", "#1 logit, laplace", "#2 p1nn"}) {
 		t.Errorf("%q", got)
 	}
-	if got := Labels(&reports.Report{}); got != nil {
+	if _, got := nameAll(&reports.Report{}); got != nil {
 		t.Errorf("of nothing %q", got)
 	}
 }

@@ -74,7 +74,10 @@ func optionPicture(r pictureReport, section func(c *reports.Configuration) *reco
 		for _, m := range members {
 			texts.Configurations = append(texts.Configurations, m.Configuration)
 		}
-		n := NameMembers(texts.ShortNames(), members...)
+		shared, named := nameMembers(texts.ShortNames(), members...)
+		shared = slices.DeleteFunc(shared, func(word string) bool { return slices.Contains(r.shared, word) })
+		n := Naming{Heading: shortened(strings.Join(shared, ", ")), Note: shortened(strings.Join(r.shared, ", ")),
+			Members: named}
 		for k := range series {
 			_, n.Members[k], _ = strings.Cut(n.Members[k], " ")
 		}

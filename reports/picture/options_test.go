@@ -52,7 +52,7 @@ func TestOptionPicture(t *testing.T) {
 	if len(figures) != 1 || figures[0].Name != "option-seen" || len(figures[0].Panels) != 2 {
 		t.Fatalf("figures %+v", figures)
 	}
-	note := "kernel se, tune none; with 95 % intervals where two lines at most share a panel"
+	note := "likelihood probit, kernel se, tune none; with 95 % intervals where two lines at most share a panel"
 	if notes := figures[0].Notes; !slices.Equal(notes, []string{note}) {
 		t.Errorf("notes %q, want %q", notes, note)
 	}
@@ -79,7 +79,7 @@ func TestOptionPicture(t *testing.T) {
 		if !reflect.DeepEqual(p.Layers, want) {
 			t.Errorf("layers %+v, want %+v", p.Layers, want)
 		}
-		if p.X.Label != "online: seen" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a · probit" {
+		if p.X.Label != "online: seen" || p.Y.Label != []string{"error rate (share of cases)", "information bits (bits per case)"}[k] || p.Title != "a" {
 			t.Errorf("%q over %q and %q", p.Title, p.X.Label, p.Y.Label)
 		}
 	}
@@ -110,7 +110,7 @@ func TestOptionEvidence(t *testing.T) {
 	if len(p) != 3 || !reflect.DeepEqual(p[2].Layers, want) || p[2].Y.Label != "log evidence (nats)" {
 		t.Errorf("panels %+v", p)
 	}
-	if notes := pictured(t, "option", &r)[0].Notes; !slices.Equal(notes, []string{"kernel se, tune none"}) {
+	if notes := pictured(t, "option", &r)[0].Notes; !slices.Equal(notes, []string{"a, likelihood probit, kernel se, tune none"}) {
 		t.Errorf("notes %q", notes)
 	}
 	r.Configurations[0].LogEvidence = record.Number(math.NaN())

@@ -70,8 +70,8 @@ func parallelPictures(r pictureReport) []figure.Figure {
 		if len(of.values) > mostParallel {
 			which = fmt.Sprintf("the best %d of %d points of the search", mostParallel, len(of.values))
 		}
-		return figure.Figure{Name: "parallel", Title: fmt.Sprintf("%s %s · parallel coordinates", n.Members[0],
-			n.Heading), Columns: 1, Notes: remarks(n.Note, which, without), Panels: []figure.Panel{p},
+		return figure.Figure{Name: "parallel", Title: titled("Parallel coordinates", n.Heading),
+			Columns: 1, Notes: remarks(n.Note, which, without), Panels: []figure.Panel{p},
 			Looks: map[string]int{"best point": 0}}
 	})
 }

@@ -14,7 +14,7 @@ func pathsPicture(r pictureReport) []figure.Figure {
 		return len(reports.ThetaNames(c.Record)) == 2 && len(pathsOf(c)) > 0
 	}
 	return figurePerConfiguration(r, flat, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "paths", Title: n.Heading + " · paths of the optimiser", Notes: remarks(n.Note),
+		f := figure.Figure{Name: "paths", Title: titled("Paths of the optimiser", n.Heading), Notes: remarks(n.Note),
 			Columns: min(3, len(part))}
 		for k, m := range part {
 			axes := thetaLabels(m.Configuration)

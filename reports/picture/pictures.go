@@ -24,6 +24,11 @@ var pictureTable = []struct {
 }{
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
+	{"reliability", "frequencies of the second of two classes beside its probabilities, with the numbers of cases",
+		reliabilityPictures},
+	{"observed", "numbers beside their predictions, residuals, and the coverage of intervals", observedPictures},
+	{Factors, "effects of kernels, likelihoods and other choices on the score that decides, over many configurations",
+		factorPictures},
 	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
 	{"way", "the values on the way of a program's trials, by its own steps", wayPictures},
 	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},

@@ -10,7 +10,7 @@ import (
 // precisionRecallPicture shows precision against recall, the average precisions, and the precision
 // of guessing, which is the fraction of the second class.
 var precisionRecallPicture = ranked{
-	kind: "precision-recall", title: "precision and recall", score: "average_precision", short: "average precision",
+	kind: "precision-recall", title: "Precision and recall", score: "average_precision", short: "average precision",
 	of: cv.PrecisionRecall,
 	x: func(class []string) string {
 		return fmt.Sprintf("recall: share of %s taken for %s", class[1], class[1])

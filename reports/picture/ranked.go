@@ -17,10 +17,12 @@ type ranked struct {
 	guessing     func(cv.Predictions) figure.Line
 }
 
-// draw shows, for every data set and evaluation with two classes, the curves of the configurations
-// and the curve of guessing.
+// mostRanked is the number of curves besides the curve of guessing: of the best and the next.
+const mostRanked = 2
+
+// draw shows, for every data set and evaluation with two classes, the curves of the best and the
+// next configuration, and the curve of guessing.
 func (c ranked) draw(r pictureReport) (out []figure.Figure) {
-	short := r.ShortNames()
 	for i, g := range groupsOf(r) {
 		if len(g[0].Configuration.Classes) != 2 {
 			continue
@@ -29,8 +31,9 @@ func (c ranked) draw(r pictureReport) (out []figure.Figure) {
 		if len(g) == 0 {
 			continue
 		}
-		group, without := r.fitting(g, mostTold, true)
-		n := NameMembers(short, group...)
+		group, without := r.fitting(g, mostRanked, true)
+		n := r.naming(group...)
+		title, note := r.evaluation(group[0].Name)
 		class := group[0].Configuration.Classes
 		panel := figure.Panel{Square: true, X: figure.Axis{Label: c.x(class), Hi: 1},
 			Y: figure.Axis{Label: c.y(class), Hi: 1}, Layers: []figure.Layer{c.guessing(pooledOf(group[0]))}}
@@ -45,9 +48,9 @@ func (c ranked) draw(r pictureReport) (out []figure.Figure) {
 			names = append(names, fmt.Sprintf("%s: %s %s", n.Members[k], c.short, label))
 			panel.Layers = append(panel.Layers, figure.Line{Name: names[k], X: s.X, Y: s.Y})
 		}
-		f := figure.Figure{Name: fmt.Sprintf("%s-%d", c.kind, i), Title: n.Heading + " · " + group[0].Name +
-			" · " + c.title, Columns: 1, Panels: []figure.Panel{panel}, Looks: r.looks(group, names),
-			Of: indices(group), Notes: remarks(n.Note, cases(group))}
+		f := figure.Figure{Name: fmt.Sprintf("%s-%d", c.kind, i), Title: titled(c.title, n.Heading, title),
+			Columns: 1, Panels: []figure.Panel{panel}, Looks: r.looks(group, names),
+			Of: indices(group), Notes: remarks(n.Note, note, cases(group))}
 		f.Notes = append(f.Notes, remarks(leftOut(without, c.kind))...)
 		out = append(out, f)
 	}

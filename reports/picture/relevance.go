@@ -19,8 +19,8 @@ func relevancePicture(r pictureReport) []figure.Figure {
 	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		path, lengths := chosenPath(c), lengthScales(c)
-		f := figure.Figure{Name: "relevance", Title: fmt.Sprintf("%s %s · relevance of the inputs", n.Members[0],
-			n.Heading), Notes: remarks(n.Note), Columns: 2}
+		f := figure.Figure{Name: "relevance", Title: titled("Relevance of the inputs", n.Heading),
+			Notes: remarks(n.Note), Columns: 2}
 		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
 		value := trace(path)
 		for _, of := range lengths {

@@ -17,7 +17,7 @@ import (
 func restartsPicture(r pictureReport) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
 	return figurePerConfiguration(r, several, 4, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "restarts", Title: n.Heading + " · restarts", Notes: remarks(n.Note), Columns: 2}
+		f := figure.Figure{Name: "restarts", Title: titled("Restarts", n.Heading), Notes: remarks(n.Note), Columns: 2}
 		for k, m := range part {
 			c := m.Configuration
 			ends := reachedBy(c)

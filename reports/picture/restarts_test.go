@@ -33,7 +33,7 @@ func TestRestartsPicture(t *testing.T) {
 	if want := []string{"0", "3", "1"}; !reflect.DeepEqual(value.X.Names, want) || !reflect.DeepEqual(cost.X.Names, want) {
 		t.Errorf("restarts %q and %q, want %q", value.X.Names, cost.X.Names, want)
 	}
-	if value.Title != "#0 (1 failed)" || value.Y.Label != "log evidence (nats)" || cost.Title != "36 evaluations" || value.Y.Lo != value.Y.Hi {
+	if value.Title != "#0 probit, laplace, bfgs (1 failed)" || value.Y.Label != "log evidence (nats)" || cost.Title != "36 evaluations" || value.Y.Lo != value.Y.Hi {
 		t.Errorf("titles %q and %q, axis %+v", value.Title, cost.Title, value.Y)
 	}
 

@@ -10,7 +10,7 @@ import (
 // rocPicture shows receiver operating characteristics, the areas under them, and the curve of
 // guessing.
 var rocPicture = ranked{
-	kind: "roc", title: "receiver operating characteristic", score: "auc", short: "AUC", of: cv.ROC,
+	kind: "roc", title: "Receiver operating characteristic", score: "auc", short: "AUC", of: cv.ROC,
 	x: func(class []string) string {
 		return fmt.Sprintf("false positive rate: %s taken for %s", class[0], class[1])
 	},

@@ -13,7 +13,6 @@ import (
 // the sampled one, and of the test information. The differences are along the hyperparameter with
 // more values, with a line for each value of the other. Methods have panels side by side.
 func sampledPictures(r pictureReport) []figure.Figure {
-	short := r.ShortNames()
 	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
 		grid := reference.Configuration.Grid
 		l, ok := latticeOf(grid)
@@ -24,8 +23,8 @@ func sampledPictures(r pictureReport) []figure.Figure {
 		if len(all) == 1 {
 			return f
 		}
-		n := NameMembers(short, all...)
-		f = figure.Figure{Title: n.Heading + " · against " + n.Members[0], Columns: min(3, len(all)-1),
+		n := r.naming(all...)
+		f = figure.Figure{Title: titled("Against "+n.Members[0], n.Heading), Columns: min(3, len(all)-1),
 			Notes: remarks(n.Note, "with 95 % intervals of what is sampled")}
 		for _, of := range []compared{
 			{objectiveLabel(reference.Configuration),

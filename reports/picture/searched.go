@@ -79,38 +79,74 @@ func bestFirst(c reports.Configuration, a, b float64) int {
 // themselves.
 func progressPictures(r pictureReport) []figure.Figure {
 	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "progress", Title: n.Heading + " · best so far", Columns: 3,
+		f := figure.Figure{Name: "progress", Title: titled("Best so far", n.Heading), Columns: 3,
 			Notes: remarks(n.Note, onlyWhole(part))}
 		for k, m := range part {
-			points, line := figure.Points{Name: "point"}, figure.Line{Name: "best so far"}
-			better, best := math.Max, math.Inf(-1)
-			if m.Configuration.Minimises() {
-				better, best = math.Min, math.Inf(1)
-			}
-			all := visitsOf(m.Configuration)
-			for i, p := range all {
-				if figure.Drawable(p.value) {
-					if len(all) <= mostPoints {
-						points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
-					}
-					if len(all) <= mostTitled {
-						points.Titles = append(points.Titles, p.told(i))
-					}
-					best = better(best, p.value)
-				}
-				if figure.Drawable(best) {
-					line.X, line.Y = append(line.X, float64(i)), append(line.Y, best)
-				}
-			}
+			points, line := progressOf(m.Configuration)
 			layers := []figure.Layer{points, line}
 			if len(points.X) == 0 {
 				layers = layers[1:]
 			}
 			f.Panels = append(f.Panels, figure.Panel{Title: n.Members[k], X: figure.Axis{Label: "trial"},
-				Y: figure.Axis{Label: objectiveLabel(m.Configuration)}, Layers: layers})
+				Y: valuesAxis(m.Configuration, points.Y, line.Y), Layers: layers})
 		}
 		return f
 	})
+}
+
+// progressOf has the values of a search, and the best so far as a staircase.
+func progressOf(c reports.Configuration) (points figure.Points, line figure.Line) {
+	points.Name, line.Name = "point", "best so far"
+	better, best := math.Max, math.Inf(-1)
+	if c.Minimises() {
+		better, best = math.Min, math.Inf(1)
+	}
+	all := visitsOf(c)
+	for i, p := range all {
+		if figure.Drawable(p.value) {
+			if len(all) <= mostPoints {
+				points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
+			}
+			if len(all) <= mostTitled {
+				points.Titles = append(points.Titles, p.told(i))
+			}
+			best = better(best, p.value)
+		}
+		if n := len(line.Y); n > 0 && line.Y[n-1] != best { // a step
+			line.X, line.Y = append(line.X, float64(i)), append(line.Y, line.Y[n-1])
+		}
+		if figure.Drawable(best) {
+			line.X, line.Y = append(line.X, float64(i)), append(line.Y, best)
+		}
+	}
+	return points, line
+}
+
+// valuesAxis is the axis of the values of a search. It leaves out values that are worse than the
+// worse quartile by more than 1.5 interquartile ranges (Tukey 1977), if the best so far would look
+// flat with them.
+func valuesAxis(c reports.Configuration, values, best []float64) figure.Axis {
+	a := figure.Axis{Label: objectiveLabel(c)}
+	if len(values) == 0 {
+		return a
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	n, middle := len(sorted), best[len(best)/2]
+	lo, hi := sorted[0], sorted[n-1]
+	lower, upper := sorted[n/4], sorted[n-1-n/4]
+	side, end := ", and below it down to ", lo
+	if c.Minimises() {
+		side, end = ", and above it up to ", hi
+		hi = max(min(hi, upper+1.5*(upper-lower)), middle)
+	} else {
+		lo = min(max(lo, lower-1.5*(upper-lower)), middle)
+	}
+	if lo == hi || sorted[n-1]-sorted[0] <= 2*(hi-lo) {
+		return a
+	}
+	a.Lo, a.Hi = lo-0.04*(hi-lo), hi+0.04*(hi-lo)
+	a.Label += side + figure.Number(end, 0)
+	return a
 }
 
 // mostPoints is the maximum number of points in a panel.
@@ -124,7 +160,7 @@ const mostSlices = 12
 func slicePictures(r pictureReport) []figure.Figure {
 	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "slices", Title: fmt.Sprintf("%s %s · slices", n.Members[0], n.Heading),
+		f := figure.Figure{Name: "slices", Title: titled("Slices", n.Heading),
 			Columns: 3}
 		all, which := visitsOf(c), "every point"
 		if len(all) > mostPoints {

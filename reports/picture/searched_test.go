@@ -25,7 +25,7 @@ func TestSearched(t *testing.T) {
 			figure.Line{Name: "best so far", X: []float64{0, 1, 2, 3}, Y: []float64{-3.25, -3.25, -3.25, -3.25}}},
 		{figure.Points{Name: "point", X: []float64{0, 1, 2}, Y: []float64{-6, -5, -4}, Titles: []string{
 			"trial 0: -6 at length scale 1", "trial 1: -5 at length scale 2.718", "trial 2: -4 at length scale 7.389"}},
-			figure.Line{Name: "best so far", X: []float64{0, 1, 2, 3}, Y: []float64{-6, -5, -4, -4}}},
+			figure.Line{Name: "best so far", X: []float64{0, 1, 1, 2, 2, 3}, Y: []float64{-6, -6, -5, -5, -4, -4}}},
 	} {
 		got := figures[0].Panels[i].Layers
 		if points := got[0].(figure.Points); i == 0 && len(points.Titles) == 3 {

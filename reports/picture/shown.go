@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -15,9 +16,10 @@ import (
 // ones of the order are drawn.
 type pictureReport struct {
 	*reports.Report
-	order      []int  // the best configuration of every data set, then the next of each, and so on
-	lookNumber []int  // lookNumber of every configuration in the order of all, which is the number of its look
-	kind       string // a name of pictureTable, while its pictures are drawn
+	order          []int    // the best configuration of every data set, then the next of each, and so on
+	lookNumber     []int    // lookNumber of every configuration in the order of all, which is the number of its look
+	kind           string   // a name of pictureTable, while its pictures are drawn
+	shared, labels []string // what all configurations share, and what each differs in
 	// index of the configuration to draw, with the best one if several share a figure; -1: all that
 	// there is room for
 	onlyOne int
@@ -25,6 +27,7 @@ type pictureReport struct {
 
 func newShown(r *reports.Report, only int) pictureReport {
 	s := pictureReport{Report: r, lookNumber: make([]int, len(r.Configurations)), onlyOne: only}
+	s.shared, s.labels = nameAll(r)
 	var rank []int
 	for i := range r.Configurations {
 		s.order, rank = append(s.order, i), append(rank, r.AnswerOf(i).Place(i))
@@ -37,6 +40,37 @@ func newShown(r *reports.Report, only int) pictureReport {
 		s.order = []int{only}
 	}
 	return s
+}
+
+// naming names the members of a figure. A figure of one configuration has its difference from all
+// others as heading.
+func (s pictureReport) naming(members ...Member) Naming {
+	shared, names := nameMembers(s.ShortNames(), members...)
+	n := Naming{Note: shortened(strings.Join(s.shared, ", ")), Members: names}
+	if len(members) == 1 {
+		m := members[0]
+		n.Members = []string{m.Scores.Partial.Beside(s.labels[m.Index])}
+		if len(s.Configurations) > 1 {
+			n.Heading = n.Members[0]
+		}
+		return n
+	}
+	shared = slices.DeleteFunc(shared, func(word string) bool { return slices.Contains(s.shared, word) })
+	n.Heading = shortened(strings.Join(shared, ", "))
+	return n
+}
+
+// evaluation is the name of an evaluation for a title if the report has several, or else for a
+// note.
+func (s pictureReport) evaluation(name string) (title, note string) {
+	for _, c := range s.Configurations {
+		for _, e := range c.Evaluations {
+			if e.Name != name {
+				return name, ""
+			}
+		}
+	}
+	return "", name
 }
 
 // attempt calls draw for a figure of the configurations. If it panics, the figure is a box that

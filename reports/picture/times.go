@@ -19,7 +19,7 @@ func timePictures(r pictureReport) []figure.Figure {
 	if r.Times == nil || r.Times.Seconds == 0 {
 		return nil
 	}
-	names := Labels(r.Report)
+	names := r.labels
 	type row struct {
 		name    string
 		seconds float64
@@ -50,6 +50,6 @@ func timePictures(r pictureReport) []figure.Figure {
 		total.Y, p.Y.Names = append(total.Y, float64(k)), append(p.Y.Names, of.name)
 	}
 	p.Layers = []figure.Layer{total}
-	return []figure.Figure{{Name: Time, Title: r.Experiment + " · time of every configuration", Notes: notes,
+	return []figure.Figure{{Name: Time, Title: "Time of every configuration", Notes: notes,
 		Columns: 1, Panels: []figure.Panel{p}}}
 }

@@ -35,7 +35,7 @@ func tracesPicture(r pictureReport) []figure.Figure {
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
 		p.X, p.Y = x, traceAxis(part[0].Configuration, lines...)
-		f := figure.Figure{Name: "traces", Title: n.Heading + " · what is maximised, step by step",
+		f := figure.Figure{Name: "traces", Title: titled("What is maximised, step by step", n.Heading),
 			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}, Looks: r.looks(part, names)}
 		if held.X = x; len(held.Layers) > 0 {
 			f.Columns, f.Panels = 2, append(f.Panels, held)

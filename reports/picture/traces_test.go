@@ -77,8 +77,8 @@ func TestTracedErrors(t *testing.T) {
 		label string
 		line  figure.Line
 	}{
-		{"errors in held-out cases", figure.Line{Name: "#0: ends at −3.25, errors 62", X: []float64{0, 2}, Y: []float64{74, 62}}},
-		{"rmse in held-out cases", figure.Line{Name: "#1: ends at −1.00, rmse 0.125", X: []float64{1}, Y: []float64{0.125}}},
+		{"errors in held-out cases", figure.Line{Name: "#0 a, ep: ends at −3.25, errors 62", X: []float64{0, 2}, Y: []float64{74, 62}}},
+		{"rmse in held-out cases", figure.Line{Name: "#1 b, exact: ends at −1.00, rmse 0.125", X: []float64{1}, Y: []float64{0.125}}},
 	} {
 		if p := figures[k].Panels[1]; p.Y.Label != want.label || !reflect.DeepEqual(p.Layers, []figure.Layer{want.line}) {
 			t.Errorf("panel %+v, want %+v", p, want)

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/record"
@@ -19,7 +18,7 @@ func wayPictures(r pictureReport) []figure.Figure {
 	}
 	return figurePerConfiguration(r, reported, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "way", Title: fmt.Sprintf("%s %s · values on the way", n.Members[0], n.Heading),
+		f := figure.Figure{Name: "way", Title: titled("Values on the way", n.Heading),
 			Columns: 1}
 		best := -1
 		if len(c.Best) > 0 {
