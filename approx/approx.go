@@ -83,6 +83,9 @@ func Coded(classes int, labels []int, numbers []float64) Targets {
 // Cov is the prior of one latent process at the training inputs: covariance and mean.
 type Cov = prior.Cov
 
+// Neighbours are the cases on which each case depends, see Cov.
+type Neighbours = prior.Neighbours
+
 // PartSize is the number of columns per call of Cov.Part.
 const PartSize = prior.PartSize
 

@@ -257,14 +257,20 @@ func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
 	if err := s.terms[0].Adjoint(dst, 0); err != nil {
 		return err
 	}
-	one := Cov{K: mat.NewSymDense(dst.K.SymmetricDim(), nil), Diag: make([]float64, len(dst.Diag)),
+	one := Cov{K: new(mat.SymDense), Diag: make([]float64, len(dst.Diag)),
 		Noise: make([]float64, len(dst.Noise)), Part: dst.Part}
+	if m := dst.K.SymmetricDim(); m > 0 {
+		one.K = mat.NewSymDense(m, nil)
+	}
 	if dst.Mean != nil {
 		one.Mean = make([]float64, len(dst.Mean))
 	}
 	if dst.Cross != nil {
 		m, n := dst.Cross.Dims()
 		one.Cross = mat.NewDense(m, n, nil)
+	}
+	if dst.Neighbours != nil {
+		one.Neighbours, one.Blocks = dst.Neighbours, dst.Neighbours.NewBlocks()
 	}
 	for _, t := range s.terms[1:] {
 		if err := t.Adjoint(&one, 0); err != nil {
@@ -281,6 +287,9 @@ func (s sumOfClasses) Adjoint(dst *Cov, j int) error {
 		floats.Add(dst.Noise, one.Noise)
 		if dst.Cross != nil {
 			dst.Cross.Add(dst.Cross, one.Cross)
+		}
+		for i, block := range one.Blocks {
+			floats.Add(dst.Blocks[i], block)
 		}
 	}
 	return nil

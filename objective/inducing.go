@@ -55,7 +55,7 @@ func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}
 func (i Inducing) PowerOr(own float64) float64 { return i.Correction.PowerOr(own) }
 
 // Check implements Structure.
-func (i Inducing) Check([]kernel.Kernel) error {
+func (i Inducing) Check([]kernel.Kernel, int) error {
 	if i.Points <= 0 {
 		return errors.New("inducing: points is missing, or below 1; write how many there are to be, as in " +
 			"{points: 200}")

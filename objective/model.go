@@ -91,7 +91,11 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 			"classes that have no order, one per class", j, classes)
 	}
 	if s := approx.StructureOf(m.Inference); s != nil {
-		if err := s.(Structure).Check(m.Kernels); err != nil {
+		together := likelihood.Processes(m.Likelihood, classes)
+		if _, apart := m.Inference.(approx.OneVsRest); apart {
+			together = 1
+		}
+		if err := s.(Structure).Check(m.Kernels, together); err != nil {
 			return approx.Caps{}, err
 		}
 	}

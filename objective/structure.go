@@ -13,9 +13,9 @@ import (
 // of Structures.
 type Structure interface {
 	approx.Structure
-	// Check returns an error if the declaration is incomplete or the structure cannot represent one
-	// of the kernels.
-	Check(kernels []kernel.Kernel) error
+	// Check returns an error if the declaration is incomplete, or if the structure cannot represent
+	// one of the kernels, or this number of latent processes that are fitted together.
+	Check(kernels []kernel.Kernel, together int) error
 	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
 	Rank(n int) int
 	// Memory is the memory of a fit in bytes.

@@ -38,6 +38,8 @@ var Means = registry.Table[Mean]{
 var Structures = registry.Inlined(registry.Table[approx.Structure]{
 	registry.Of[Inducing, approx.Structure]("inducing", "number of inducing inputs: approximates the covariance by "+
 		"one of lower rank, for thousands of cases"),
+	registry.Of[Neighbours, approx.Structure]("neighbours", "number of neighbours: each case depends on the nearest "+
+		"cases before it only, for thousands of cases of a rough process with few inputs"),
 })
 
 // Optimizers lists the local optimisers; all of them need the gradient.

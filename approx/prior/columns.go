@@ -1,6 +1,7 @@
 package prior
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -134,4 +135,14 @@ func full(s blas64.Symmetric) blas64.General {
 func copyOf(u blas64.Triangular) blas64.Triangular {
 	u.Data = slices.Clone(u.Data)
 	return u
+}
+
+// leastPivot is the smallest U_ii².
+func leastPivot(u blas64.Triangular) float64 {
+	least := math.Inf(1)
+	for i := range u.N {
+		d := u.Data[i*u.Stride+i]
+		least = min(least, d*d)
+	}
+	return least
 }

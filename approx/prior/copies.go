@@ -40,6 +40,8 @@ func withCopies(k Prior, cov Cov, count []float64) Prior {
 	switch p := k.(type) {
 	case *inducingSites:
 		c.perCopy = p.independent
+	case *neighbours:
+		c.perCopy = p.noise
 	default:
 		if cov.Noise == nil {
 			return k

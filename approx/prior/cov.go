@@ -26,6 +26,11 @@ type Cov struct {
 	Cross       *mat.Dense
 	Diag, Noise []float64
 	Mean        []float64 // n; nil means zero
+	// With neighbours, Blocks has for each case the covariances of its neighbours and itself,
+	// without noise: the upper triangle, row by row. Noise has the noise, and K is empty. In an
+	// adjoint an entry off the diagonal has the derivative of both triangles.
+	Neighbours *Neighbours
+	Blocks     [][]float64
 	// Scratch lets a fit overwrite the memory of Cross, which then contains no covariance any more.
 	Scratch bool
 	// Part, of an adjoint with inducing inputs, receives the columns of the adjoint of Cross from

@@ -111,16 +111,6 @@ func (p *inducing) factorInducing(k blas64.Symmetric) error {
 		"or lower the amplitude", ErrNotPositiveDefinite, m, least/leastShare)
 }
 
-// leastPivot is the smallest U_ii².
-func leastPivot(u blas64.Triangular) float64 {
-	least := math.Inf(1)
-	for i := range u.N {
-		d := u.Data[i*u.Stride+i]
-		least = min(least, d*d)
-	}
-	return least
-}
-
 // checkCross returns an error if K_zx had a number that is not finite, given |v|² of all columns of
 // V. Such a number makes its column of V not finite from its own row on.
 func (p *inducing) checkCross(squares []float64) error {

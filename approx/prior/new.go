@@ -15,6 +15,7 @@ var table = []struct {
 	classes func(work *Work, cov []Cov, n, classes int, power float64, weight []float64) (Classes, error)
 }{
 	{withInducing, withInducingClasses},
+	{new: withNeighbours},
 	{new: withEqualCases},
 	{withMatrix, newDenseClasses},
 }
@@ -25,7 +26,7 @@ var table = []struct {
 // independent variances of their own.
 func New(work *Work, cov Cov, n int, power float64, merge bool, weight []float64) (k Prior, err error) {
 	count := counts(weight)
-	if cov.Cross == nil && cov.Noise != nil {
+	if cov.Cross == nil && cov.Neighbours == nil && cov.Noise != nil {
 		if count == nil {
 			count = slices.Repeat([]float64{1}, n)
 		}

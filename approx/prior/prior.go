@@ -1,7 +1,8 @@
 // Package prior contains the covariances of latent values that methods of inference can work with,
-// as operators: a matrix (dense), a matrix with equal cases (tied), and a matrix of
-// lower rank with inducing inputs. Each is one file or a few, and implements Prior, for one latent
-// process, or Classes, for the processes of several classes.
+// as operators: a matrix (dense), a matrix with equal cases (tied), a matrix of lower rank with
+// inducing inputs, and a matrix whose inverse is sparse, with neighbours. Each is one file or a
+// few, and implements Prior, for one latent process, or Classes, for the processes of several
+// classes.
 //
 // A Prior is K together with Gaussian sites of precision τ, S = diag(τ). It computes what every
 // method needs of the two, without forming matrices that its structure does not have:

@@ -84,7 +84,7 @@ in a file: a number, {init: v} or {fixed: v}; {init: 1} tunes one that is held
 	"inducing": `inducing (a key of the file: inference)
 number of inducing inputs: approximates the covariance by one of lower rank, for thousands of cases
   default: none
-  example: laplace: {inducing: 200}
+  example: laplace: {inducing: 50}
 
 inducing (a field of results.json)
 inducing inputs of the fit to all of the training data

@@ -204,6 +204,7 @@ var Sections = []Section{
 			"exactly", "exact", "ep: {quadrature: {order: 10}}"},
 		{"order", "number of quadrature nodes", "exact averages", "quadrature: {order: 20}"},
 	}, structures(), []Key{
+		{"count", "number of neighbours, from 1 to 1000", "", "neighbours: {count: 20}"},
 		{"rechoose", "selects the inducing inputs again at the tuned hyperparameters, and fits once more",
 			"false", "inducing: {points: 200, rechoose: true}"},
 		{"tune_inputs", "optimises the inducing inputs together with the hyperparameters",
@@ -529,7 +530,7 @@ func describeAll(s any) {
 // structures documents the options of methods that represent the prior covariance.
 func structures() (keys []Key) {
 	for _, e := range objective.Structures {
-		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: 200}", e.Name)})
+		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: 50}", e.Name)})
 	}
 	return keys
 }

@@ -14,14 +14,14 @@ import (
 
 // Block holds one number for each of some pairs of cases, a covariance or an adjoint, in rows. It
 // has one of three shapes: the upper triangle of a symmetric matrix over X, whose row i starts at
-// its diagonal element; a whole matrix of X against Z; or the diagonal of a matrix over X, whose
-// row i is its one element. Code that goes through the rows serves all three. The zero Block is no
-// matrix.
+// its diagonal element; a whole matrix of X against Z; or the diagonal of a matrix of X against Z,
+// which may be X, whose row i is its one element. Code that goes through the rows serves all three.
+// The zero Block is no matrix.
 type Block struct {
-	X, Z *Inputs // cases of the rows and columns; Z is X except in a whole matrix
+	X, Z *Inputs // cases of the rows and columns; Z is X in a symmetric matrix
 
 	shape  shape
-	apart  bool // a pair of a diagonal is two different cases with equal inputs
+	apart  bool // a pair of a diagonal is two different cases, perhaps with equal inputs
 	stride int  // number of elements from one row of the matrix to the next
 	data   []float64
 }
@@ -50,6 +50,13 @@ func wholeOf(d *mat.Dense, x, z *Inputs) Block {
 		panic(fmt.Sprintf("kernel: %d×%d matrix, want %d×%d", raw.Rows, raw.Cols, x.N(), z.N()))
 	}
 	return Block{X: x, Z: z, stride: raw.Stride, data: raw.Data}
+}
+
+// pairsOf views d, which has an element for every case of x and the case of z of the same index.
+func pairsOf(d []float64, x, z *Inputs) Block {
+	checkLen("pairs", len(d), x.N())
+	checkLen("the other cases of pairs", z.N(), x.N())
+	return Block{X: x, Z: z, shape: diagonal, apart: true, stride: 1, data: d}
 }
 
 // diagonalOf views d, which must have an element for every case of x; what names it.
@@ -176,14 +183,14 @@ func (b Block) sums() (rows, cols []float64) {
 	return rows, rows
 }
 
-// outer sets b to alpha·A·Cᵀ. C is A except in a whole matrix.
+// outer sets b to alpha·A·Cᵀ. C is A where Z is X.
 func (b Block) outer(alpha float64, a, c blas64.General) {
 	switch b.shape {
 	case upper:
 		linalg.Syrk(blas.NoTrans, alpha, a, 0, b.symmetric())
 	case diagonal:
 		for i := range b.Rows() {
-			b.Row(i)[0] = alpha * squaredNorm(generalRow(a, i))
+			b.Row(i)[0] = alpha * floats.Dot(generalRow(a, i), generalRow(c, i))
 		}
 	default:
 		linalg.Gemm(blas.NoTrans, blas.Trans, alpha, a, c, 0, b.general())

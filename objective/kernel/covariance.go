@@ -13,6 +13,9 @@ func Cross(k Kernel, dst *mat.Dense, theta []float64, x, z *Inputs) {
 	fill(k, wholeOf(dst, x, z), theta)
 }
 
+// Pairs sets dst[i] to k(x_i, z_i), of two cases (so noise contributes nothing).
+func Pairs(k Kernel, dst, theta []float64, x, z *Inputs) { fill(k, pairsOf(dst, x, z), theta) }
+
 // Diag sets dst[j] to k(z_j, z_j), noise included.
 func Diag(k Kernel, dst, theta []float64, z *Inputs) {
 	fill(k, diagonalOf("dst", dst, z), theta)
@@ -39,6 +42,16 @@ func Pullback(k Kernel, grad, theta []float64, x *Inputs, own, g *mat.SymDense) 
 // PullbackCross adds Σ_ij G_ij ∂K(X, Z)_ij/∂θ_p to grad[p].
 func PullbackCross(k Kernel, grad, theta []float64, x, z *Inputs, g *mat.Dense) {
 	pull(k, grad, theta, Block{}, wholeOf(g, x, z))
+}
+
+// PullbackPairs adds Σ_i g_i ∂k(x_i, z_i)/∂θ_p to grad[p], as for Pairs. own is k's own numbers at
+// theta, or nil if the caller does not have them.
+func PullbackPairs(k Kernel, grad, theta []float64, x, z *Inputs, own, g []float64) {
+	var known Block
+	if own != nil {
+		known = pairsOf(own, x, z)
+	}
+	pull(k, grad, theta, known, pairsOf(g, x, z))
 }
 
 // PullbackDiag adds Σ_j g_j ∂k(z_j, z_j)/∂θ_p to grad[p].

@@ -75,7 +75,7 @@ func (k Hamming) Pull(grad, theta []float64, own, g Block) {
 	weights := k.weights(theta, d)
 	sums := make([]float64, d+1) // Σ M δ_k, and Σ M
 	linalg.SumRows(g.Rows(), sums, func(sums []float64, i0, i1 int) {
-		m := make([]float64, g.Z.N())
+		m := make([]float64, len(g.Row(i0)))
 		for i := i0; i < i1; i++ {
 			gRow := g.Row(i)
 			m = m[:len(gRow)]

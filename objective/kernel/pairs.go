@@ -113,14 +113,15 @@ type side struct {
 // symmetric m there is one side that stands for both, with doubled differences. The diagonal of m
 // has no influence. It is set to 0, because it would add rounding errors of m_ii |a_i|².
 func (p *pairs) differences(m Block) []side {
-	if m.shape != whole {
+	one := m.shape != whole && m.Z == m.X
+	if one {
 		for i := range m.Rows() {
 			m.Row(i)[0] = 0
 		}
 	}
 	rows, cols := m.sums()
 	sides := []side{{p.x, p.a, differencesOf(p.a, rows, m.times(blas.NoTrans, p.b), m.Weight(1))}}
-	if m.shape == whole {
+	if !one {
 		sides = append(sides, side{p.z, p.b, differencesOf(p.b, cols, m.times(blas.Trans, p.a), 1)})
 	}
 	return sides
@@ -165,19 +166,22 @@ func distances(of Block) Block {
 		return dst.data
 	}
 	of.stride = of.Z.N()
-	switch x := of.X; of.shape {
-	case upper:
+	x := of.X
+	switch {
+	case of.shape == upper:
 		of.data = x.squared.get(compute)
-	case diagonal:
-		of = of.like()
-	default:
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if x.latest.z != of.Z {
-			x.latest = crossSquared{z: of.Z, squared: compute()}
-		}
-		of.data = x.latest.squared
+		return of
+	case of.shape == diagonal && of.Z == x:
+		return of.like()
+	case of.shape == diagonal:
+		of.stride = 1
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.latest.z != of.Z || len(x.latest.squared) != of.Rows()*of.stride {
+		x.latest = crossSquared{z: of.Z, squared: compute()}
+	}
+	of.data = x.latest.squared
 	return of
 }
 

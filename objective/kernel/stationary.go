@@ -116,7 +116,7 @@ func (k Stationary[P]) Pull(grad, theta []float64, own, g Block) {
 	linalg.SumRows(g.Rows(), grad, func(grad []float64, i0, i1 int) {
 		one := []float64(nil) // without ARD, one row of m at a time
 		if !k.ARD {
-			one = make([]float64, g.Z.N())
+			one = make([]float64, len(g.Row(i0)))
 		}
 		for i := i0; i < i1; i++ {
 			gRow := g.Row(i)

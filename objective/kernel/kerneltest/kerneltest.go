@@ -145,6 +145,17 @@ func (c *check) values(t *testing.T, theta []float64) {
 	same(t, "Cross and the Gram matrix of both sets together",
 		c.cross(theta, c.x, c.z), joint.Slice(0, n, n, n+m), diag, c.diag(theta, c.z))
 
+	rows, columns, places := c.pairs()
+	pairs := make([]float64, rows.N())
+	kernel.Pairs(c.k, pairs, theta, rows, columns)
+	across, others := c.cross(theta, c.x, c.z), c.diag(theta, c.z)
+	for p, v := range pairs {
+		i, j := places[p][0], places[p][1]
+		if !near(v, across.At(i, j), 1e-11*math.Sqrt(diag[i]*others[j])) {
+			t.Errorf("Pairs of cases %d and %d: %v, in Cross %v", i, j, v, across.At(i, j))
+		}
+	}
+
 	// With relative errors u in the entries of K, the eigenvalues have errors of at most n·u·max K.
 	var eigen mat.EigenSym
 	full := mat.NewSymDense(n, nil)
@@ -155,6 +166,19 @@ func (c *check) values(t *testing.T, theta []float64) {
 	if low := floats.Min(eigen.Values(nil)); low < -1e-12*float64(n)*floats.Max(diag) {
 		t.Errorf("least eigenvalue %v, largest variance %v", low, floats.Max(diag))
 	}
+}
+
+// pairs is some pairs of a case of x and one of z, and their places.
+func (c *check) pairs() (x, z *kernel.Inputs, places [][2]int) {
+	n, m := c.x.N(), c.z.N()
+	rows, columns := mat.NewDense(n+m, c.dim, nil), mat.NewDense(n+m, c.dim, nil)
+	for p := range n + m {
+		i, j := p%n, (3*p+1)%m
+		rows.SetRow(p, c.x.X.RawRowView(i))
+		columns.SetRow(p, c.z.X.RawRowView(j))
+		places = append(places, [2]int{i, j})
+	}
+	return &kernel.Inputs{X: rows}, &kernel.Inputs{X: columns}, places
 }
 
 // same compares covariances of cases that have the given variances.
@@ -204,7 +228,7 @@ func (c *check) adjoints() (within *mat.SymDense, across *mat.Dense, each []floa
 	return within, across, each
 }
 
-// gradients compares the three pullbacks with differences of Σ G∘K.
+// gradients compares the pullbacks with differences of Σ G∘K.
 func (c *check) gradients(t *testing.T, theta []float64) {
 	g, gx, gd := c.adjoints()
 	c.gradient(t, "Pullback", theta, func(theta []float64) float64 {
@@ -223,6 +247,22 @@ func (c *check) gradients(t *testing.T, theta []float64) {
 		k.MulElem(k, gx)
 		return mat.Sum(k)
 	}, func(grad []float64) { kernel.PullbackCross(c.k, grad, theta, c.x, c.z, gx) })
+
+	rows, columns, _ := c.pairs()
+	gp := make([]float64, rows.N())
+	for p := range gp {
+		gp[p] = c.rng.NormFloat64()
+	}
+	c.gradient(t, "PullbackPairs", theta, func(theta []float64) float64 {
+		k := make([]float64, len(gp))
+		kernel.Pairs(c.k, k, theta, rows, columns)
+		return floats.Dot(k, gp)
+	}, func(grad []float64) { kernel.PullbackPairs(c.k, grad, theta, rows, columns, nil, gp) },
+		func(grad []float64) {
+			own := make([]float64, len(gp))
+			kernel.Pairs(c.k, own, theta, rows, columns)
+			kernel.PullbackPairs(c.k, grad, theta, rows, columns, own, gp)
+		})
 
 	c.gradient(t, "PullbackDiag", theta, func(theta []float64) float64 {
 		return floats.Dot(c.diag(theta, c.z), gd)

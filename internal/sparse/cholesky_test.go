@@ -1,0 +1,72 @@
+package sparse
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestCholesky compares a factor with dense matrices.
+func TestCholesky(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := 1 + rng.IntN(120)
+		rows, v, s, gamma := make([][]int, n), make([][]float64, n), make([]float64, n), make([]float64, n)
+		dense := mat.NewDense(n, n, nil)
+		for r := range rows {
+			rows[r] = rng.Perm(n)[:1+rng.IntN(min(n, 5))]
+			for _, c := range rows[r] {
+				v[r] = append(v[r], rng.NormFloat64())
+				dense.Set(r, c, v[r][len(v[r])-1])
+			}
+			s[r], gamma[r] = 0.1+rng.Float64(), rng.NormFloat64()
+		}
+		var a, inverse, product mat.Dense
+		a.Mul(dense.T(), dense)
+		for i, x := range s {
+			a.Set(i, i, a.At(i, i)+x)
+		}
+		if err := inverse.Inverse(&a); err != nil {
+			t.Fatal(err)
+		}
+		product.Product(&inverse, mat.NewDiagDense(n, gamma), &inverse)
+		p := NewPattern(n, rows)
+		c := p.Cholesky(v)
+		if !c.Factor(gamma) && !c.Factor(s) || !c.Factor(s) {
+			t.Fatal("not positive definite")
+		}
+		near := func(what string, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(want))) {
+				t.Errorf("seed %d: %s is %.12g, from dense matrices %.12g", seed, what, got, want)
+			}
+		}
+		logDet, _ := mat.LogDet(&a)
+		near("½ log|A|", c.LogDet(), logDet/2)
+		x, want := make([]float64, n), mat.NewVecDense(n, nil)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		want.MulVec(&inverse, mat.NewVecDense(n, x))
+		c.Solve(x)
+		for i := range x {
+			near("A⁻¹x", x[i], want.AtVec(i))
+		}
+		one, two := c.Inverse(gamma)
+		for r, row := range rows {
+			near("[A⁻¹]_ii", one.Diagonal[r], inverse.At(r, r))
+			near("[A⁻¹ΓA⁻¹]_ii", two.Diagonal[r], product.At(r, r))
+			whole := mat.NewVecDense(n, dense.RawRowView(r))
+			var av, tv mat.VecDense
+			av.MulVec(&inverse, whole)
+			tv.MulVec(&product, whole)
+			for a, i := range row {
+				near("A⁻¹v", one.Products[r][a], av.AtVec(i))
+				near("A⁻¹ΓA⁻¹v", two.Products[r][a], tv.AtVec(i))
+			}
+			near("vᵀA⁻¹v", c.Square(row, v[r]), mat.Dot(whole, &av))
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package objective_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/likelihood"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/objective"
+	"github.com/gpc-tune/gpc-tune/objective/kernel"
+)
+
+// methodsWithStructure are the methods that take a structure of the covariance, each with a likelihood.
+func methodsWithStructure(s approx.Structure) map[string]objective.Model {
+	return map[string]objective.Model{
+		"laplace":     {Likelihood: likelihood.Logit{}, Inference: approx.Laplace{Structure: s}},
+		"ep":          {Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: s}},
+		"ep parallel": {Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: s, Iteration: approx.Iteration{Schedule: approx.Parallel}}},
+		"power ep":    {Likelihood: likelihood.Logit{}, Inference: approx.EP{Structure: s, Alpha: 0.5}},
+		"pl":          {Likelihood: likelihood.Probit{}, Inference: approx.PL{Structure: s}},
+		"variational": {Likelihood: likelihood.Logit{}, Inference: approx.Variational{Structure: s}},
+		"exact":       {Likelihood: likelihood.Gaussian{}, Inference: approx.Exact{Structure: s}},
+	}
+}
+
+// roughData is a rough process at random inputs, as classes, or as numbers.
+func roughData(seed uint64, n, d int, numbers bool) objective.Data {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x, y := mat.NewDense(n, d, nil), make([]float64, n)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64())
+		}
+		y[i] = math.Sin(3*x.At(i, 0)) + 0.5*rng.NormFloat64()
+		if !numbers {
+			y[i] = math.Copysign(1, y[i])
+		}
+	}
+	data := objective.Data{X: &kernel.Inputs{X: x}, Y: approx.Targets{Classes: 2, Value: y}, Scaled: true}
+	if numbers {
+		data.Y.Classes = 0
+	}
+	return data
+}
+
+func pointAt(t *testing.T, m objective.Model, k kernel.Kernel, c objective.Criterion, data objective.Data, shift float64) *objective.Point {
+	t.Helper()
+	m.Kernels = []kernel.Kernel{k}
+	o, err := objective.New(m, c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := o.Layout.Pick(o.Layout.Start())
+	for j := range at {
+		at[j] += shift * math.Cos(float64(j))
+	}
+	p, err := o.At(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestOneNeighbourOfAMarkovProcess: with one input the exponential kernel is a Markov process, whose covariance one
+// neighbour on the left gives exactly; a new input has one on either side. Every method has the values, gradients and
+// predictions that it has with the matrix.
+func TestOneNeighbourOfAMarkovProcess(t *testing.T) {
+	dense := methodsWithStructure(nil)
+	for name, m := range methodsWithStructure(objective.Neighbours{Count: 1}) {
+		for _, c := range []objective.Criterion{objective.LogEvidence{}, objective.LeaveOneOut{}} {
+			t.Run(fmt.Sprintf("%s, %T", name, c), func(t *testing.T) {
+				data := roughData(1, 60, 1, name == "exact")
+				k := kernel.Matern12{}
+				got, want := pointAt(t, m, k, c, data, 0.3), pointAt(t, dense[name], k, c, data, 0.3)
+				near := func(what string, a, b float64) {
+					t.Helper()
+					if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
+						t.Errorf("%s is %.12g with a neighbour, %.12g with the matrix", what, a, b)
+					}
+				}
+				near("the value", got.Value(), want.Value())
+				one, two := make([]float64, 2), make([]float64, 2)
+				if err := got.Gradient(one); err == nil {
+					if err := want.Gradient(two); err != nil {
+						t.Fatal(err)
+					}
+					for j := range one {
+						near("a derivative", one[j], two[j])
+					}
+				}
+				z := &kernel.Inputs{X: mat.NewDense(7, 1, []float64{-9, -1, -0.2, 0.1, 0.7, 2, 9})}
+				means, variances := got.Latents(z)
+				wantMeans, wantVariances := want.Latents(z)
+				for j := range z.N() {
+					near("a latent mean", means[0][j], wantMeans[0][j])
+					near("a latent variance", variances[0][j], wantVariances[0][j])
+				}
+			})
+		}
+	}
+}
+
+// TestNeighbourGradients compares gradients with neighbours with central differences, for kernels with noise and with
+// weights.
+func TestNeighbourGradients(t *testing.T) {
+	const h = 1e-4
+	noise := kernel.Sum{{Kind: "matern32", Kernel: kernel.Matern32{ARD: true}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	for name, m := range methodsWithStructure(objective.Neighbours{Count: 4}) {
+		for kind, k := range map[string]kernel.Kernel{"ard": kernel.Matern12{ARD: true}, "noise": noise, "weights": kernel.Matern12{}} {
+			for _, c := range []objective.Criterion{objective.LogEvidence{}, objective.LeaveOneOut{}} {
+				t.Run(fmt.Sprintf("%s, %s, %T", name, kind, c), func(t *testing.T) {
+					data := roughData(2, 50, 2, name == "exact")
+					if kind == "weights" {
+						for i := range 50 {
+							data.Y.Weight = append(data.Y.Weight, 1+float64(i%3))
+						}
+					}
+					m.Kernels = []kernel.Kernel{k}
+					o, err := objective.New(m, c, data)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !o.HasGradient() {
+						return
+					}
+					at := o.Layout.Pick(o.Layout.Start())
+					value := func(j int, step float64) float64 {
+						u := append([]float64{}, at...)
+						u[j] += step
+						p, err := o.At(context.Background(), u)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return p.Value()
+					}
+					p, err := o.At(context.Background(), at)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := make([]float64, len(at))
+					if err := p.Gradient(got); err != nil {
+						t.Fatal(err)
+					}
+					for j := range got {
+						want := (value(j, h) - value(j, -h)) / (2 * h)
+						if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
+							t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestNeighboursHaveTheSameBits: on one thread and on two, and for another order of the rows up to rounding.
+func TestNeighboursHaveTheSameBits(t *testing.T) {
+	const n = 900
+	data := roughData(3, n, 2, false)
+	m := objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: objective.Neighbours{Count: 12}}}
+	results := func(data objective.Data) []float64 {
+		p := pointAt(t, m, kernel.Matern32{ARD: true}, objective.LogEvidence{}, data, 0.2)
+		out := make([]float64, 3)
+		if err := p.Gradient(out); err != nil {
+			t.Fatal(err)
+		}
+		z := &kernel.Inputs{X: mat.NewDense(100, 2, nil)}
+		for i := range 100 {
+			z.X.SetRow(i, []float64{math.Sin(float64(i)), math.Cos(3 * float64(i))})
+		}
+		means, variances := p.Latents(z)
+		return slices.Concat(out, []float64{p.Value()}, means[0], variances[0])
+	}
+	one := results(data)
+	linalg.SetThreads(2)
+	two := results(data)
+	linalg.SetThreads(1)
+	if !slices.Equal(one, two) {
+		t.Error("two threads give other bits than one")
+	}
+	turned := data
+	turned.X = &kernel.Inputs{X: mat.NewDense(n, 2, nil)}
+	turned.Y.Value = make([]float64, n)
+	for i := range n {
+		turned.X.X.SetRow(i, data.X.X.RawRowView(n-1-i))
+		turned.Y.Value[i] = data.Y.Value[n-1-i]
+	}
+	for i, v := range results(turned) {
+		if !(math.Abs(v-one[i]) <= 1e-7*max(1, math.Abs(one[i]))) {
+			t.Errorf("result %d is %.12g, and %.12g for rows in another order", i, one[i], v)
+		}
+	}
+}
+
+// TestNeighboursOfEqualInputs: cases with equal inputs are nearly the same value, and the jitter is reported.
+func TestNeighboursOfEqualInputs(t *testing.T) {
+	data := roughData(4, 40, 1, false)
+	for i := 20; i < 40; i++ {
+		data.X.X.SetRow(i, data.X.X.RawRowView(i-20))
+	}
+	for name, s := range map[string]approx.Structure{"matrix": nil, "neighbours": objective.Neighbours{Count: 3}} {
+		m := objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: s}}
+		p := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0.2)
+		want := pointAt(t, objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{}}, kernel.Matern12{},
+			objective.LogEvidence{}, data, 0.2)
+		if math.Abs(p.Value()-want.Value()) > 1e-6 {
+			t.Errorf("%s: log evidence %.12g, want %.12g", name, p.Value(), want.Value())
+		}
+		if jitter := p.Diagnostics().Jitter; (jitter > 0) != (s != nil) {
+			t.Errorf("%s: jitter %v", name, jitter)
+		}
+	}
+}
+
+// TestNeighboursOfSeveralClasses: processes that are fitted together have no neighbours, and the error names the way
+// out, which works.
+func TestNeighboursOfSeveralClasses(t *testing.T) {
+	data := roughData(5, 60, 2, false)
+	data.Y = approx.Targets{Classes: 3}
+	for i := range 60 {
+		data.Y.Index = append(data.Y.Index, i%3)
+	}
+	s := objective.Neighbours{Count: 5}
+	m := objective.Model{Kernels: []kernel.Kernel{kernel.Matern12{}}, Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{Structure: s}}
+	if _, err := objective.New(m, objective.LogEvidence{}, data); err == nil || !strings.Contains(err.Error(), "one_vs_rest") {
+		t.Errorf("error %v", err)
+	}
+	m = objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{Structure: s}}}
+	got := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0)
+	s.Count = 59
+	m.Inference = approx.OneVsRest{Binary: approx.EP{Structure: s}}
+	want := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0)
+	if math.Abs(got.Value()-want.Value()) > 1 {
+		t.Errorf("log evidence %v with 5 neighbours and %v with all", got.Value(), want.Value())
+	}
+	const h = 1e-4
+	value := func(step float64) float64 {
+		own := m
+		own.Kernels, own.Inference = []kernel.Kernel{kernel.Matern12{}}, approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 5}}}
+		o, err := objective.New(own, objective.LogEvidence{}, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := o.Layout.Pick(o.Layout.Start())
+		at[1] += step
+		p, err := o.At(context.Background(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Value()
+	}
+	gradient := make([]float64, 2)
+	if err := got.Gradient(gradient); err != nil {
+		t.Fatal(err)
+	}
+	if want := (value(h) - value(-h)) / (2 * h); math.Abs(gradient[1]-want) > 1e-6*max(1, math.Abs(want)) {
+		t.Errorf("derivative %.10g, differences give %.10g", gradient[1], want)
+	}
+}
