@@ -21,7 +21,14 @@ func main() {
 	file := flag.String("cases", "", "the cases, with the label in the last column: spam.csv.gz of R's kernlab")
 	points := flag.String("points", "100,250,500,1000,2000", "numbers of inducing inputs")
 	runs := flag.String("runs", "", "folder of the runs, which another start goes on with")
+	rough := flag.Bool("rough", false, "print the rows of the table of the rough process instead")
 	flag.Parse()
+	if *rough && *runs != "" && flag.NArg() == 0 {
+		if err := compareRough(context.Background(), *runs); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if *file == "" || *runs == "" || flag.NArg() > 0 {
 		log.Fatal("usage: large -cases FILE -runs FOLDER [-points 100,200] [-o PAGE]")
 	}

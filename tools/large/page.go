@@ -113,7 +113,8 @@ Laplace's method or EP with a gradient holds four. With m inducing inputs it is 
 They cost accuracy, and this page says how much.
 ` + "`gpc-tune plan`" + ` says from how many cases on they take far less
 time than the exact covariance. [Inducing inputs](models.md#inducing-inputs-for-many-cases) has the other
-methods and options.
+methods and options. For a rough process of one to three inputs,
+[neighbours](models.md#neighbours-for-rough-processes) lose less.
 
 ## What they cost in accuracy
 
