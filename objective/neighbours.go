@@ -71,7 +71,7 @@ type nearby struct {
 
 	mu     sync.Mutex
 	chosen *approx.Neighbours
-	kept   []*pairs // of the parts, unless they are too many to be kept
+	kept   []*pairs // the pairs of every part, unless they are too many to be kept
 }
 
 // prepare implements structure: it chooses the neighbours by the correlations at theta.

@@ -10,7 +10,7 @@ import (
 // Neighbours are the cases on which each case depends, of the cases before it in an order.
 type Neighbours struct {
 	Order []int   // all cases
-	Of    [][]int // for each case its neighbours, all before it in Order
+	Of    [][]int // Of[i] has the neighbours of case i, all before it in Order
 
 	once    sync.Once
 	pattern *sparse.Pattern

@@ -87,7 +87,7 @@ func (p *neighbours) block(members []int, triangle []float64) (k blas64.Symmetri
 	return k, widest
 }
 
-// factorBlock factors a block. jitter is what it added to the diagonal.
+// factorBlock factors a block, and returns the jitter that the diagonal got.
 func factorBlock(k blas64.Symmetric, widest int) (u blas64.Triangular, jitter float64, ok bool) {
 	least := leastInnovation * k.Data[widest*(k.Stride+1)]
 	for _, jitter = range []float64{0, least} {
@@ -349,7 +349,7 @@ func (p *neighbours) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 	g := adjoint(p.Variances())
 	inverse, middle := p.entries(g.Gamma)
 	kp, kq := p.products(g.P), p.products(g.Q)
-	noise := make([][]float64, n) // of the members of each block
+	noise := make([][]float64, n) // derivatives by the noise of the members of each block
 	eachRow(n, func(i int) {
 		members, root := p.members(i), math.Sqrt(p.innovate[i])
 		m := len(members) - 1
@@ -398,7 +398,7 @@ func (p *neighbours) pullBlock(triangle []float64, i int, b, h []float64, c floa
 	row := triangle
 	for a := range m + 1 {
 		for e, x := range b[a:] {
-			row[e] = 2*byD*b[a]*x + z[a]*x + b[a]*z[a+e] // of both triangles
+			row[e] = 2*byD*b[a]*x + z[a]*x + b[a]*z[a+e] // the derivative for both triangles
 		}
 		row[0] /= 2
 		noise[a] = row[0]

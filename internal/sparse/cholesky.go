@@ -20,7 +20,7 @@ type Cholesky struct {
 	*Pattern
 	v      [][]float64
 	blocks []block
-	memory []float64 // of the blocks
+	memory []float64 // the memory of all blocks
 	spare  spare
 }
 
@@ -189,7 +189,7 @@ func scatter(dst, x []float64, at []int) {
 
 // Square is xᵀA⁻¹x for an x that is 0 except at some variables.
 func (c *Cholesky) Square(variables []int, x []float64) (square float64) {
-	values := map[int][]float64{} // of the fronts on the way to the root
+	values := map[int][]float64{} // parts of x in the fronts on the way to the root
 	var way []int
 	for _, v := range variables {
 		for k := c.front[v]; k >= 0 && values[k] == nil; k = c.fronts[k].parent {

@@ -1,5 +1,5 @@
-// Package sparse factors symmetric matrices A = VᵀV + diag(s), where the rows of V have few numbers
-// other than 0, by the multifrontal method (Duff & Reid 1983), and computes the entries of A⁻¹
+// Package sparse factors symmetric matrices A = VᵀV + diag(s) by the multifrontal method (Duff &
+// Reid 1983). The rows of V have few numbers other than 0. It also computes the entries of A⁻¹
 // where VᵀV is not 0 (Erisman & Tinney 1975).
 //
 // Results are the same bits for any number of threads. Wrong shapes panic.
@@ -21,7 +21,7 @@ type Pattern struct {
 	factor int     // the number of entries of a factor
 }
 
-// front is a dense matrix over the variables of at, the first of which are eliminated there. It is
+// front is a dense matrix over the variables of at. The first of them are eliminated there. It is
 // the sum of the products of some rows of V, and of what the elimination in its children leaves.
 type front struct {
 	at     []int // variables
@@ -30,7 +30,7 @@ type front struct {
 	parent int   // -1: none
 
 	children []int
-	columns  [][]int // for each of rows, the place of its columns in at
+	columns  [][]int // columns[r] has the places in at of the columns of row rows[r]
 	up       []int   // the ascending places of the variables not eliminated here in the parent's at
 }
 
@@ -58,7 +58,7 @@ type quotient struct {
 	degree   []int // a bound of the number of neighbours
 	queue    queue
 	fronts   []front
-	mark     []int // of variables, for a union
+	mark     []int // the stamp at which a variable was last seen
 	stamp    int
 	outside  []int // of elements: the number of variables outside the latest element
 	seen     []int // of elements: the stamp at which outside was set
