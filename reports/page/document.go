@@ -95,8 +95,9 @@ type sheet struct {
 	Name    string // name of its section
 	Remarks alert
 	table.Table
-	All    int   // number of rows, including the rows left out
-	Linked []int // configurations with details in the document; the first column has their numbers
+	All    int    // number of rows, including the rows left out
+	Minor  []bool // columns that small screens leave out; nil: none
+	Linked []int  // configurations with details in the document; the first column has their numbers
 	Note   string
 }
 
@@ -132,6 +133,9 @@ func newDocument(r *reports.Report, to table.Writer, summaryRows, tableRows int)
 			of.Linked = detailed(r)
 		}
 		of.Remarks.add(-1, t.Notes...)
+		if s.Name == "results" && to == table.ForPages {
+			of.decidingFirst()
+		}
 		c := &(*in)[len(*in)-1]
 		c.Sheets = append(c.Sheets, of)
 	}
@@ -264,7 +268,80 @@ func newSheet(of table.Section, t table.Table, most int, otherwise string) sheet
 		}
 	}
 	s.MoveConstantsToCaption()
+	s.alignDecimals()
 	return s
+}
+
+// decidingFirst puts the columns by which configurations are compared behind their numbers. Then
+// follow the words that tell the models apart, the status and all else, which small screens leave
+// out.
+func (s *sheet) decidingFirst() {
+	place := func(c table.Column, first bool) int {
+		switch {
+		case first:
+			return 0
+		case c.Decides:
+			return 1
+		case !c.Right && c.Name != "status":
+			return 2
+		}
+		return 3
+	}
+	order, places := []int{}, map[int]int{}
+	for j, c := range s.Columns {
+		order, places[j] = append(order, j), place(c, j == 0)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(places[a], places[b]) })
+	columns, rows := s.Columns, s.Rows
+	s.Columns, s.Rows, s.Minor = nil, nil, nil
+	for _, j := range order {
+		s.Columns, s.Minor = append(s.Columns, columns[j]), append(s.Minor, places[j] == 3)
+	}
+	for _, row := range rows {
+		var cells []table.Cell
+		for _, j := range order {
+			cells = append(cells, row[j])
+		}
+		s.Rows = append(s.Rows, cells)
+	}
+}
+
+// mixed are the first columns of tables whose rows are different quantities.
+var mixed = []string{"hyperparameter", "score", "best", "class"}
+
+// alignDecimals gives the numbers of every column equally many decimals, so that the largest has
+// four significant digits, if all have the usual text and none is below a hundredth of the largest.
+func (s *sheet) alignDecimals() {
+	if len(s.Columns) == 0 || slices.Contains(mixed, s.Columns[0].Name) {
+		return
+	}
+	for j := range s.Columns {
+		var values []float64
+		usual, whole := true, true
+		for _, row := range s.Rows {
+			v, is := row[j].Value.(reports.Number)
+			if row[j].Value == nil && row[j].Text == "" || is && v.None() {
+				continue
+			}
+			usual = usual && is && row[j].Text == "" && v.Finite()
+			if values = append(values, math.Abs(float64(v))); float64(v) != math.Trunc(float64(v)) {
+				whole = false
+			}
+		}
+		if !usual || whole || len(values) < 2 {
+			continue
+		}
+		most := slices.Max(values)
+		least := slices.Min(slices.DeleteFunc(values, func(v float64) bool { return v == 0 }))
+		if least < most/100 || most >= 1e6 || most < 1e-4 {
+			continue
+		}
+		for _, row := range s.Rows {
+			if v, is := row[j].Value.(reports.Number); is && !v.None() {
+				row[j].Text = reports.Decimals(float64(v), max(0, 3-int(math.Floor(math.Log10(most)))))
+			}
+		}
+	}
 }
 
 // rank is the number by which a cell is sorted, with the sign changed if less is better. A cell

@@ -78,8 +78,8 @@ func (s sheet) Link(column int, cell table.Cell) bool {
 // Standing returns the CSS class of a row.
 func (s sheet) Standing(row []table.Cell) table.Mark { return table.MarkOf(row) }
 
-// Class returns the CSS classes of a cell: n for a column of numbers, aligned to the right, and
-// partial for a score over only some of the folds.
+// Class returns the CSS classes of a cell: n for a column of numbers, aligned to the right; partial
+// for a score over only some of the folds; and minor for a column that small screens leave out.
 func (s sheet) Class(column int, cell table.Cell) string {
 	var classes []string
 	if s.Columns[column].Right {
@@ -88,8 +88,14 @@ func (s sheet) Class(column int, cell table.Cell) string {
 	if cell.Partial != nil {
 		classes = append(classes, "partial")
 	}
+	if s.Minor != nil && s.Minor[column] {
+		classes = append(classes, "minor")
+	}
 	return strings.Join(classes, " ")
 }
+
+// Head returns the CSS classes of the head of a column.
+func (s sheet) Head(column int) string { return s.Class(column, table.Cell{}) }
 
 // HTML writes report.html, a single file that loads nothing: missing results, failures and
 // warnings, the summary, contests, the figures, comparisons, every

@@ -69,7 +69,7 @@ func TestVerdictAgrees(t *testing.T) {
 			t.Errorf("set %v, of the rivals %v; corrected %v, skill %+v", a.Set, set, a.Corrected, a.Skill)
 		}
 		for name, row := range map[string]string{"text": `(?m)^ *(\d+) +(best|in the set)  `,
-			"markdown": `(?m)^\| (\d+) \| (best|in the set) \|`, "html": `>(\d+)(?:</a>)?</td><td>(best|in the set)</td>`} {
+			"markdown": `(?m)^\| (\d+) \|.*?\| (best|in the set) \|`, "html": `>(\d+)(?:</a>)?</td>.*?<td class="minor">(best|in the set)</td>`} {
 			f, err := page.FormatNamed(name)
 			if err != nil {
 				t.Fatal(err)

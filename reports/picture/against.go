@@ -31,6 +31,22 @@ func ranking(a reports.Answer) (by, unit string, factor float64) {
 	return by, s.Unit, 1
 }
 
+// innerScore is a word for a score on the inner folds of nested cross-validation; "" for another.
+func innerScore(a reports.Answer) string {
+	if a.Nested != nil && a.Nested.By != "log_evidence" {
+		return "inner "
+	}
+	return ""
+}
+
+// severalData is the data set of an answer if the report has answers for several.
+func (s pictureReport) severalData(a reports.Answer) string {
+	if len(s.Decided()) > 1 {
+		return a.Dataset
+	}
+	return ""
+}
+
 // againstPictures has a forest plot for every data set: the difference of every configuration to
 // the best, with its 95 % bounds. The look of an interval tells whether the configuration is in the
 // set.
@@ -38,8 +54,8 @@ func againstPictures(r pictureReport) (out []figure.Figure) {
 	names := r.labels
 	for _, a := range r.Decided() {
 		by, unit, factor := ranking(a)
-		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s (%s); left is worse",
-			reports.Spaced(by), unit)}}
+		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s%s (%s); left is worse",
+			innerScore(a), reports.Spaced(by), unit)}}
 		in := figure.Intervals{Name: "in the set: may be the best", Horizontal: true}
 		apart := figure.Intervals{Name: "not in the set", Horizontal: true}
 		drawn, left := 0, 0 // left: number of configurations in the set that are not drawn
@@ -77,16 +93,12 @@ func againstPictures(r pictureReport) (out []figure.Figure) {
 				p.Layers = append(p.Layers, l)
 			}
 		}
-		several := ""
-		if len(r.Decided()) > 1 {
-			several = a.Dataset
-		}
 		note := "bars are 95 % bounds of the difference from the best other one; what reaches 0 may be the best"
 		if by == "log_evidence" {
 			note = "log evidences have no bounds; what is within 1 nat may be the best"
 		}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
-			Title: titled("Differences from "+names[a.Configuration], several), Notes: []string{note},
+			Title: titled("Differences from "+names[a.Configuration], r.severalData(a)), Notes: []string{note},
 			Looks: map[string]int{in.Name: 2, apart.Name: 1}}
 		if n := len(a.Rivals) + 1 - drawn; n > 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn, %d of them in the set", table.Counted(n,

@@ -34,14 +34,11 @@ func factorPictures(r pictureReport) (out []figure.Figure) {
 		if len(f.Panels) == 0 || len(crossed.members) < leastFactored {
 			continue
 		}
-		several, better := "", "left is better"
-		if len(r.Decided()) > 1 {
-			several = a.Dataset
-		}
+		better := "left is better"
 		if score.Greater {
 			better = "right is better"
 		}
-		f.Title = titled("Marginal means of "+reports.Spaced(a.By), several)
+		f.Title = titled("Marginal means of "+reports.Spaced(a.By), r.severalData(a))
 		f.Notes = remarks("mean over the configurations with each, less the mean over all "+
 			table.Counted(len(crossed.members), "configuration", "configurations"), better,
 			"95 % intervals are over held-out cases, for this training set")

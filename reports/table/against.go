@@ -26,6 +26,9 @@ func against(a reports.Answer) Table {
 	if a.Evaluation != "" {
 		of = ", " + a.Evaluation
 	}
+	if a.Nested != nil && a.Nested.By != "log_evidence" {
+		of += ", inner folds"
+	}
 	sign := "below 0 is worse"
 	if score, err := cv.ScoreNamed(by); err == nil && !score.Greater {
 		sign = "with the sign for which below 0 is worse"

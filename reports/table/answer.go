@@ -324,15 +324,16 @@ func scoreText(a reports.Answer, beside string) string {
 	if a.Nested != nil {
 		of = strings.TrimSpace("nested " + of)
 	}
-	number := reports.Readable(s.factor * float64(a.Score))
+	number, interval := reports.Readable(s.factor*float64(a.Score)), ""
 	if !a.Low.None() && beside != "" {
-		number = reports.Decimals(s.factor*float64(a.Score), commonDigits(s.factor, a.Low, a.High))
+		digits := commonDigits(s.factor, a.Low, a.High)
+		if of, err := cv.ScoreNamed(a.By); err == nil && of.Column.Heading != "" { // as in the table of results
+			digits = of.Column.Digits
+		}
+		text := func(x reports.Number) string { return reports.Decimals(s.factor*float64(x), digits) }
+		number, interval = text(a.Score), ", 95 % interval "+text(a.Low)+" – "+text(a.High)
 	}
-	text := fmt.Sprintf("%s (%s%s)", quantity(number, s.unit), strings.TrimSpace(of+" "+a.By), beside)
-	if !a.Low.None() && beside != "" {
-		text += ", 95 % interval " + Interval{s.scaled(a.Low), s.scaled(a.High)}.String()
-	}
-	return text
+	return fmt.Sprintf("%s (%s%s)%s", quantity(number, s.unit), strings.TrimSpace(of+" "+a.By), beside, interval)
 }
 
 // longScore is the score of an answer with its interval and its evaluation.
@@ -565,9 +566,6 @@ type scored struct {
 	factor float64
 	unit   string
 }
-
-// scaled is a number in the unit.
-func (s scored) scaled(x reports.Number) reports.Number { return reports.Number(s.factor) * x }
 
 // rounded is a number with the digits that its error allows: the last one is below a third of it.
 // At least one digit is not 0.

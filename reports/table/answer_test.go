@@ -79,8 +79,8 @@ func TestAnswerOfNestedChoice(t *testing.T) {
 		}
 	}
 	for score, lines := range map[string][]record.Line{
-		"1.0000 bits per case (nested kfold information_bits, 2 held-out cases), ": append(lines, record.Line{Key: "other", Fit: &other}),
-		"-4 nats (nested log_evidence of the training data); ":                     lines,
+		"1.000 bits per case (nested kfold information_bits, 2 held-out cases), ": append(lines, record.Line{Key: "other", Fit: &other}),
+		"-4 nats (nested log_evidence of the training data); ":                    lines,
 	} {
 		r := reporttest.Build(t, m, lines)
 		if got := fact(r, "score"); !strings.HasPrefix(got, score) {

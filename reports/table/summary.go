@@ -50,12 +50,12 @@ func Summary(r *reports.Report) Table {
 		if s.Column.Heading == "" {
 			continue
 		}
-		spare := 10 + i
+		column := numbers(s.Column.Heading).droppedAt(10+i).explained(s.Greater, s.Doc+" ("+s.Unit+")")
 		if slices.Contains(decides, s.Name) {
-			spare = 0
+			column.dropRank = 0
+			column.Decides = true
 		}
-		t.Columns = append(t.Columns, numbers(s.Column.Heading).droppedAt(spare).explained(s.Greater,
-			s.Doc+" ("+s.Unit+")"))
+		t.Columns = append(t.Columns, column)
 		if s.Column.Interval {
 			t.Columns = append(t.Columns, numbers("95 % interval").droppedAt(29))
 		}
@@ -67,6 +67,7 @@ func Summary(r *reports.Report) Table {
 	if chooses {
 		t.Columns = append(t.Columns, numbers("inner "+heading(choice)))
 	}
+	t.markDeciding(decides, chooses)
 	short := r.ShortNames()
 	for _, i := range r.Ranked() {
 		c, answer := r.Configurations[i], r.AnswerOf(i)
@@ -105,6 +106,16 @@ func Summary(r *reports.Report) Table {
 		t.Legend = append(t.Legend, "*: over some folds alone, see status")
 	}
 	return t
+}
+
+// markDeciding marks the log evidence if it decides, or the score on the inner folds, which is the
+// last column, instead of all others.
+func (t *Table) markDeciding(decides []string, inner bool) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		evidence := c.Name == "log evidence" && slices.Contains(decides, "log_evidence")
+		c.Decides = !inner && (c.Decides || evidence) || inner && i == len(t.Columns)-1
+	}
 }
 
 func summaries(r *reports.Report) []Table { return []Table{Summary(r)} }

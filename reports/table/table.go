@@ -38,6 +38,7 @@ type Column struct {
 	Right      bool   // numbers, aligned to the right
 	KeepInText bool   // never lifted into the caption of a text
 	KeepOnPage bool   // never lifted on a page
+	Decides    bool   // configurations are compared by it
 	Ranks      bool   // if not all rows fit, the rows with the best numbers here are shown
 	Doc        string // documentation for readers
 	// 1: greater is better; -1: less is better; 0: neither

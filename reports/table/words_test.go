@@ -207,8 +207,8 @@ func TestScoreInWords(t *testing.T) {
 		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: none, Cases: 1, Different: 1},
 			"25 % (kfold error_rate, 1 held-out case); lower is better"},
 		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: 0.125, High: 0.5, Corrected: 0.375, Cases: 8,
-			Different: 4, Competed: 3}, "25.00 % (kfold error_rate, 8 predictions of 4 held-out cases), 95 % interval " +
-			"12.50 – 50.00; lower is better; corrected for the choice of 3: 38 %"},
+			Different: 4, Competed: 3}, "25.0 % (kfold error_rate, 8 predictions of 4 held-out cases), 95 % interval " +
+			"12.5 – 50.0; lower is better; corrected for the choice of 3: 38 %"},
 		{reports.Answer{By: "error_rate", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4, Different: 4,
 			Competed: 3}, "25 % (kfold error_rate, 4 held-out cases); lower is better; the choice of 3 needs no correction"},
 		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4,

@@ -29,6 +29,7 @@ let dark;
 const show = choice => { // '' is the system's
   root.style.colorScheme = choice;
   dark = choice ? choice === 'dark' : system.matches;
+  root.dataset.scheme = dark ? 'dark' : 'light';
   scheme.textContent = dark ? 'Light' : 'Dark';
 };
 show(['light', 'dark'].find(s => s === storage(store => store.getItem(kept))) ?? '');
@@ -74,3 +75,11 @@ const pin = () => {
 };
 addEventListener('resize', pin);
 pin();
+
+// All is printed, also what is folded.
+let folded = [];
+addEventListener('beforeprint', () => {
+  folded = Array.from(document.querySelectorAll('details:not([open])'));
+  for (const of of folded) of.open = true;
+});
+addEventListener('afterprint', () => { for (const of of folded) of.open = false; });
