@@ -19,10 +19,15 @@ import (
 // direction, and a new round finds another region. The time of a proposal does not grow with the
 // length of the search.
 //
+// With trials under way, Bayes believes its own predictions of their values. The regression and the
+// quadratic do not know them, and propose other points.
+//
 // Auto is for objectives without a gradient. If there is a gradient, BFGS takes its place: see
 // WithGradient.
 type Auto struct {
-	Trials int `yaml:"trials" within:"[1,100000]"` // 0 means 100; with a gradient, 100 evaluations or 3 climbs
+	Trials  int `yaml:"trials" within:"[1,100000]"` // 0 means 100; with a gradient, 100 evaluations or 3 climbs
+	Overlap `yaml:",inline"`
+	Window  `yaml:",inline"`
 }
 
 const (
@@ -35,7 +40,9 @@ const (
 
 // Check implements Strategy.
 func (a Auto) Check(s Space) error {
-	if err := checkSearch(s, count{"trials", a.Trials, 1, maxTrials}); err != nil {
+	err := checkSearch(s, count{"trials", a.Trials, 1, maxTrials}, count{"asynchronous", a.Asynchronous, 2, 1000},
+		count{"parallel", a.Parallel, 1, 1000})
+	if err = cmp.Or(err, overlaps(a.Overlap, a.Window, 1)); err != nil {
 		return err
 	}
 	return checkSobol(s)
@@ -49,6 +56,15 @@ func (Auto) Learns() {}
 
 // models implements surrogate.
 func (Auto) models() {}
+
+// inParallel implements InParallel.
+func (a Auto) inParallel(n int) (Strategy, bool) {
+	if max(a.Asynchronous, a.Parallel) > 0 {
+		return a, false
+	}
+	a.Parallel = n
+	return a, true
+}
 
 // WithGradient implements Guided: BFGS with as many restarts as Trials evaluations allow. By
 // default there are at least three restarts, and one from each choice. If Trials are too few for
@@ -67,7 +83,8 @@ func (a Auto) WithGradient(s Space) Strategy {
 
 // Budget implements Strategy.
 func (a Auto) Budget(s Space) Budget {
-	return s.budget(Budget{Trials: cmp.Or(a.Trials, 100), AtMost: s.mixed(), AtOnce: 1})
+	return s.budget(Budget{Trials: cmp.Or(a.Trials, 100), AtMost: s.mixed(),
+		AtOnce: max(1, a.Asynchronous, a.Parallel)})
 }
 
 // Ask implements Strategy. It replays the rounds.
@@ -149,7 +166,10 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 	top, vain := past[best].Value(), 0
 	for ; n < len(done) && vain < trialsWithoutGain*(len(s)+1); n++ {
 		v := done[n].Value()
-		if vain++; v > top+leastImprovement {
+		if !done[n].UnderWay() {
+			vain++
+		}
+		if v > top+leastImprovement {
 			vain = 0
 		}
 		top = max(top, v)

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,24 +24,23 @@ import (
 // each of its values: 1 for the chosen value and 0 for the others. The points of a batch are found
 // one after another, as if the earlier ones had the value that the regression predicts (the
 // "Kriging believer" of Ginsbourger, Le Riche & Carraro 2010). The same holds for trials under way
-// in an asynchronous search. A failed trial counts as the worst value seen.
+// in an asynchronous or a parallel search. A failed trial counts as the worst value seen.
 type Bayes struct {
 	Trials int `yaml:"trials" within:"[1,1000]"` // 0 means 40
 	// number of Trials before the first regression; 0 means d + 2, at most 6
 	Initial int `yaml:"initial" within:"[1,1000]"`
 	Batch   int `yaml:"batch" within:"[1,1000]"` // trials per batch after Initial; 0 means 1
 	Overlap `yaml:",inline"`
+	Window  `yaml:",inline"`
 }
 
 // Check implements Strategy.
 func (b Bayes) Check(s Space) error {
 	// Every call of Ask makes several hundred regressions of n³ operations.
 	err := checkSearch(s, count{"trials", b.Trials, 1, 1000}, count{"initial", b.Initial, 1, 1000},
-		count{"batch", b.Batch, 1, 1000}, count{"asynchronous", b.Asynchronous, 2, 1000})
-	if err == nil && b.Asynchronous > 0 && b.Batch > 1 {
-		err = errors.New("batch and asynchronous exclude each other; keep one of them")
-	}
-	if err != nil {
+		count{"batch", b.Batch, 1, 1000}, count{"asynchronous", b.Asynchronous, 2, 1000},
+		count{"parallel", b.Parallel, 1, 1000})
+	if err = cmp.Or(err, overlaps(b.Overlap, b.Window, b.Batch)); err != nil {
 		return err
 	}
 	if b = b.on(s); b.Initial > b.Trials {
@@ -70,10 +68,19 @@ func (Bayes) models() {}
 // Forecasts implements Forecaster.
 func (Bayes) Forecasts() {}
 
+// inParallel implements InParallel.
+func (b Bayes) inParallel(n int) (Strategy, bool) {
+	if max(b.Asynchronous, b.Parallel) > 0 || b.Batch > 1 {
+		return b, false
+	}
+	b.Batch, b.Parallel = 0, n
+	return b, true
+}
+
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {
 	b = b.on(s)
-	return s.budget(Budget{Trials: b.Trials, AtOnce: max(b.Batch, b.Asynchronous), AtMost: s.mixed()})
+	return s.budget(Budget{Trials: b.Trials, AtOnce: max(b.Batch, b.Asynchronous, b.Parallel), AtMost: s.mixed()})
 }
 
 // Ask implements Strategy: the initial points, then batches or one point at a time. If no
@@ -100,7 +107,7 @@ func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []
 				model = model.believe(met[i])
 			}
 		}
-	} else if b.Asynchronous > 0 {
+	} else if max(b.Asynchronous, b.Parallel) > 0 {
 		last = first + 1
 	}
 	var batch []Proposal

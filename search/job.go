@@ -115,7 +115,8 @@ func (j job) lease() string {
 }
 
 // asks reports whether the strategy is to be asked next: all trials of its batch have ended, or in
-// an asynchronous search fewer than Asynchronous.UnderWay are under way.
+// an asynchronous search fewer than Asynchronous.UnderWay are under way, or in a parallel search
+// all visible trials have ended.
 func (s *tuning) asks() bool {
 	if s.blocked() {
 		return false
@@ -123,7 +124,26 @@ func (s *tuning) asks() bool {
 	if width := UnderWay(s.Strategy); width > 0 {
 		return s.waiting < width && !s.waitsForResult && !s.proposing
 	}
+	if window(s.Strategy) > 0 && !s.waitsForResult {
+		return !s.proposing && !slices.ContainsFunc(s.trials[:s.visible()], func(t record.Trial) bool {
+			return t.UnderWay() && !s.missing(t.Index)
+		})
+	}
 	return s.waiting == 0 && !s.proposing
+}
+
+// visible is the number of trials with whose results the next trial of a parallel search is
+// proposed.
+func (s *tuning) visible() int { return max(0, len(s.trials)-window(s.Strategy)+1) }
+
+// missing reports whether the search goes on without the new result of a trial that runs again.
+func (s *tuning) missing(trial int) bool {
+	for _, r := range s.repeats {
+		if r.missing && r.failure.Enqueued == 0 && r.failure.Index == trial {
+			return true
+		}
+	}
+	return false
 }
 
 // jobs makes the jobs of the next proposals. Without proposals it makes the assessment, once no
@@ -137,7 +157,7 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 	}
 	for _, p := range next {
 		j := job{of: s, earlier: earlier, index: before + len(batch), place: Later, proposal: p}
-		if before == 0 && !j.inOrder() {
+		if !j.inOrder() && (before == 0 || j.index < window(s.Strategy)) {
 			j.place = j.index
 		}
 		kind, nth := s.nth(j.index, p)
@@ -166,7 +186,9 @@ func (s *tuning) jobs(next []Proposal) (batch []job) {
 	switch {
 	case len(batch) > 0:
 		for _, p := range next {
-			s.trials = append(s.trials, record.Begun(p.Points))
+			begun := record.Begun(p.Points)
+			begun.Index = len(s.trials)
+			s.trials = append(s.trials, begun)
 		}
 		s.seconds = append(s.seconds, make([]float64, len(batch))...)
 	case s.waiting > 0:
@@ -196,6 +218,11 @@ func (s *tuning) history() (trials []record.Trial) {
 	for _, j := range s.running {
 		trials = append(trials, s.trials[j.index])
 	}
+	if window(s.Strategy) > 0 {
+		for _, t := range s.trials[s.visible():] {
+			trials = append(trials, record.Begun([][]float64{t.Theta()}))
+		}
+	}
 	return trials
 }
 
@@ -211,9 +238,12 @@ func (s *tuning) missed(own record.Trial) bool {
 }
 
 // over selects the finished trials from all, in the order of ending, with the computing time of
-// each.
+// each. Of a parallel search it selects the visible ones.
 func (s *tuning) over(all []record.Trial) (trials []record.Trial, seconds []float64) {
-	if UnderWay(s.Strategy) == 0 {
+	switch {
+	case window(s.Strategy) > 0:
+		return slices.Clone(all[:s.visible()]), s.seconds[:s.visible()]
+	case UnderWay(s.Strategy) == 0:
 		return slices.Clone(all), s.seconds
 	}
 	for _, i := range s.ended {

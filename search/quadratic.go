@@ -233,7 +233,7 @@ func (s Space) radius(met [][]float64, done []record.Trial) float64 {
 	r, best := widest, -1
 	for i, t := range done {
 		switch {
-		case met[i] == nil:
+		case met[i] == nil || t.UnderWay():
 		case best < 0:
 			if !math.IsInf(t.Value(), -1) {
 				best = i

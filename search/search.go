@@ -15,6 +15,7 @@
 package search
 
 import (
+	"errors"
 	"math"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
@@ -91,6 +92,51 @@ type Overlap struct {
 	// number of trials that are always under way. Each is proposed when another has ended; 0:
 	// batches.
 	Asynchronous int `yaml:"asynchronous" within:"[2,1000]"`
+}
+
+// Window is the option of a strategy that can propose a trial without the results of the last ones.
+// The trials are the same for any number of workers.
+type Window struct {
+	// number of trials that can be under way at once. Trial i is proposed from the results of the
+	// trials up to i - Parallel and the points of the others, whichever end first; 0: batches.
+	Parallel int `yaml:"parallel" within:"[1,1000]"`
+}
+
+// overlaps returns an error if more than one way to have several trials under way is given.
+func overlaps(o Overlap, w Window, batch int) error {
+	given := 0
+	for _, n := range []int{o.Asynchronous, w.Parallel, batch - 1} {
+		if n > 0 {
+			given++
+		}
+	}
+	if given > 1 {
+		return errors.New("batch, parallel and asynchronous exclude each other; keep one of them")
+	}
+	return nil
+}
+
+// window is Parallel.
+func (w Window) window() int { return w.Parallel }
+
+// InParallel sets Window.Parallel of a strategy that would wait for each trial before it proposes
+// the next. ok is false for any other strategy.
+func InParallel(s Strategy, n int) (parallel Strategy, ok bool) {
+	of, is := s.(interface {
+		inParallel(n int) (Strategy, bool)
+	})
+	if !is {
+		return s, false
+	}
+	return of.inParallel(n)
+}
+
+// window is Window.Parallel of a strategy that embeds Window; 0: it proposes batches.
+func window(s Strategy) int {
+	if w, ok := s.(interface{ window() int }); ok {
+		return w.window()
+	}
+	return 0
 }
 
 // UnderWay implements Asynchronous.

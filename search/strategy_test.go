@@ -297,7 +297,7 @@ func TestSpaceCheck(t *testing.T) {
 		{between(param.Identity, 0, inf), "[0, +Inf]"}, {between(param.Whole, 0, inf), "[0, +Inf]"},
 		{between(param.Log, 0, 1), "which must be two numbers greater than 0"}, {between(param.Log, -1, 1), "greater than 0"},
 		{between(param.Logit, 0.5, 1), "between 0 and 1"}, {between(param.Whole, 0, 1.5), "whole numbers"},
-		{between(param.Choice, 0, 0), "0 choices"}, {between(param.Choice+1, 0, 1), "x has the transform 5, which does not exist"},
+		{between(param.Choice, 0, 0), "0 choices"}, {between(param.Stepped+1, 0, 1), "x has the transform 6, which does not exist"},
 		{between(-1, 0, 1), "the transform -1"}, {Space{param.Among("x", "a", "b", "a")}, "twice"},
 		{fixed, "x is fixed, and so nothing to search for"}, {outside, "x starts at NaN, outside its bounds [0, 1]"},
 		{append(between(param.Log, 1, 2), between(param.Identity, 1, 2)...), `two hyperparameters are named "x"`},

@@ -130,7 +130,7 @@ func (s *Study) First() []Proposal {
 		return first[:min(n, len(first))]
 	}
 	var begun []record.Trial
-	for len(first) > len(begun) && len(first) < UnderWay(s.Strategy) {
+	for len(first) > len(begun) && len(first) < max(UnderWay(s.Strategy), window(s.Strategy)) {
 		begun = append(begun, record.Begun(first[len(begun)].Points))
 		first = append(first, s.Strategy.Ask(s.Space, begun, s.Seed)...)
 	}

@@ -49,6 +49,12 @@ new. Several processes may run the same file in one folder; they share the work.
 			}
 			if of := plan.Spec.Program; of != nil {
 				signals.patient(of.Grace)
+				if c.Flags().Changed("jobs") && options.Workers > 1 {
+					options.Parallel = trialsPerWorker * options.Workers
+				}
+				options.Note = func(format string, args ...any) {
+					fmt.Fprintf(c.ErrOrStderr(), format+"\n", args...)
+				}
 			}
 			bar, done := begin(c, signals, &options)
 			bar.of(plan.Manifest.Configurations)
@@ -75,6 +81,10 @@ new. Several processes may run the same file in one folder; they share the work.
 	return c
 }
 
+// trialsPerWorker is the number of trials for each worker of a search that can be under way at
+// once. With 1 the workers would wait for the slowest trial.
+const trialsPerWorker = 2
+
 // searchCommand is the command run for an experiment file of a program.
 func searchCommand(signals *interrupts) *cobra.Command {
 	c := runCommand(signals)
@@ -95,7 +105,10 @@ The last line of standard output is the value. A trial fails if the program ends
 time, or prints no number; the search goes on, and the report has the reason. Finished trials are
 kept in the run folder, as for gpc-tune run: --resume continues a search that was stopped, --extend
 one with more trials, --retry-failed repeats failed trials. gpc-tune submit, status, show, export,
-report and serve take such files and their run folders too.`
+report and serve take such files and their run folders too.
+
+With -j N, auto and bayes, which learn from each trial, begin with 2 N trials under way at once, unless
+the file says otherwise (parallel).`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "a run", "a search") })
 	c.Example = "  gpc-tune search train.yaml -j 4\n" +
 		"  gpc-tune search train.yaml --resume --set tune.trials=100 --extend"

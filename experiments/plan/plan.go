@@ -45,6 +45,23 @@ func (p *Plan) Search() []search.Study {
 	return all
 }
 
+// InParallel lets the searches of a program have up to n trials under way at once, if the file does
+// not say how many. It reports whether there is such a search.
+func (p *Plan) InParallel(n int) (any bool) {
+	if p.Spec.Program == nil || p.Manifest.Parallel > 0 {
+		return false
+	}
+	for i, s := range p.Studies {
+		parallel, ok := search.InParallel(s.Strategy, n)
+		p.Studies[i].Strategy, any = parallel, any || ok
+	}
+	if any {
+		p.Manifest.Parallel = n
+		p.Manifest.Key = planKey(p.Manifest)
+	}
+	return any
+}
+
 // Name is the experiment's name.
 func (p *Plan) Name() string { return p.Manifest.Experiment }
 

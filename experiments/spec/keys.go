@@ -307,8 +307,11 @@ var Sections = []Section{
 		{"initial", "number of Sobol points evaluated before the surrogate model is used",
 			"d + 2 for d free hyperparameters, at most 6", "tune: {method: bayes, initial: 10}"},
 		{"batch", "number of points proposed at once", "1", "tune: {method: bayes, batch: 4}"},
-		{"asynchronous", "trials that are always under way; the next is proposed as soon as one ends (bayes, cmaes)",
-			"batches", "tune: {method: bayes, asynchronous: 8}"},
+		{"parallel", "trials that can be under way at once: each is proposed without the results of the others, the " +
+			"same ones for any number of workers (auto, bayes, cmaes)", "1; of a new search with -j N twice N",
+			"tune: {method: auto, parallel: 16}"},
+		{"asynchronous", "trials that are always under way; the next is proposed as soon as one ends (auto, bayes, " +
+			"cmaes)", "batches", "tune: {method: auto, asynchronous: 8}"},
 		{"population", "number of points in a generation",
 			"4 + 3 ln d for d free hyperparameters", "tune: {method: cmaes, population: 20}"},
 		{"budget", "what most trials have a part of: cases, folds or inducing of a model, or the hyperparameter " +
