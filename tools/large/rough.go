@@ -33,11 +33,12 @@ func compareRough(ctx context.Context, runs string) error {
 		return err
 	}
 	fmt.Printf("log loss of the true probabilities: %.5f\n", truth)
-	for _, option := range []string{"inducing: 200", "inducing: 1000", "neighbours: 5", "neighbours: 10", "neighbours: 20",
-		"neighbours: 40"} {
+	for _, option := range []string{"inducing: 200", "inducing: 1000", "neighbours: 5", "neighbours: 10",
+		"neighbours: 20", "neighbours: 40"} {
 		r := row{}
 		dir := filepath.Join(runs, strings.ReplaceAll(option, ": ", ""))
-		if err := r.run(ctx, files+", preprocess: none", "matern12", "probit", "{laplace: {"+option+"}}", "", dir); err != nil {
+		err := r.run(ctx, files+", preprocess: none", "matern12", "probit", "{laplace: {"+option+"}}", "", dir)
+		if err != nil {
 			return err
 		}
 		loss, _ := r.result.Scores.Value("log_loss")
@@ -47,8 +48,8 @@ func compareRough(ctx context.Context, runs string) error {
 	return nil
 }
 
-// drawRough writes classes of a process with exponential covariance, of amplitude 2 and length scale
-// 0.2 on a square, and returns the log loss of the true probabilities of the test cases.
+// drawRough writes classes of a process with exponential covariance, of amplitude 2 and length
+// scale 0.2 on a square, and returns the log loss of the true probabilities of the test cases.
 func drawRough(dir string) (files string, truth float64, err error) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	n := roughCases + roughTests
