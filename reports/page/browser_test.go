@@ -158,17 +158,19 @@ func TestHTMLInBrowser(t *testing.T) {
 	if again := reopen(); after != "rgb(255, 255, 255)" || again == after {
 		t.Errorf("without storage, switched to light and opened again: %s, then %s", after, again)
 	}
-	// on paper: light, and without folded parts
+	// on paper: light, with all parts unfolded
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
 	var printed struct {
 		Background string
 		Folded     int
 		Overflow   int
+		Wide       []string
 	}
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // the width of paper
 	b.Eval(`document.documentElement.style.colorScheme = 'dark'; dispatchEvent(new Event('beforeprint'));
 		({background: getComputedStyle(document.body).backgroundColor, folded: Array.from(document.querySelectorAll('details:not([open])'), d => d.offsetHeight).filter(h => h > 0).length,
-			overflow: document.documentElement.scrollWidth - innerWidth})`, &printed)
+			overflow: document.documentElement.scrollWidth - innerWidth,
+			wide: Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 90))})`, &printed)
 	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 {
 		t.Errorf("printed: %+v", printed)
 	}
