@@ -57,10 +57,14 @@ type page struct {
 	Live        *Live  // nil: the page of a file
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
+	card        string
 	Effects     []drawing // effects of choices, before the list of configurations
 	Figures     []drawing
 	FiguresLeft int // left out
 }
+
+// Card is the command for a model card of the run; empty if it has no answer about a model.
+func (p page) Card() string { return p.card }
 
 // Open reports whether the configurations are unfolded.
 func (p page) Open() bool { return len(p.Details) <= mostOpen }
@@ -136,6 +140,9 @@ func newPage(r *reports.Report, scripts ...string) page {
 	}
 	for _, s := range scripts {
 		p.Scripts = append(p.Scripts, template.JS(s))
+	}
+	if len(r.Decided()) > 0 && r.Manifest.Build.Program == "" {
+		p.card = "gpc-tune card DIR"
 	}
 	all := picture.All(r)
 	firstOther := slices.IndexFunc(all, func(f figure.Figure) bool { return f.Kind != picture.Against })

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/explain"
@@ -33,9 +34,13 @@ func (c *Classifier) Card(ctx context.Context) (page.Article, error) {
 	if err != nil {
 		return page.Article{}, err
 	}
-	const about = "The loss of information, in bits per case, if the values of an input come from other training " +
+	about := "The loss of information, in bits per case, if the values of an input come from other training " +
 		"cases and the labels follow the model's own probabilities. It says what the model uses, not whether that " +
 		"is right: gpc-tune effects MODEL.json DATA measures that on cases with labels."
+	if importance == nil {
+		about = "The file has no cases on which to measure it: gpc-tune effects MODEL.json DATA measures it on other " +
+			"cases."
+	}
 	limits := append(c.limits(), "A model file has no held-out predictions. gpc-tune card RUN, with the folder of "+
 		"the run, adds the verdict, the corrected score, the calibration, and groups with worse scores.")
 	return page.Article{Title: "Model card: " + c.file.Experiment, Facts: c.Facts(), Parts: []page.Part{
@@ -97,9 +102,18 @@ func (c *Classifier) dataPart(x *mat.Dense) page.Part {
 	} else {
 		t := table.Table{Title: "classes of " + cmp.Or(label, "the label"),
 			Columns: table.Columns("class", "cases", "%")}
+		weights := of.Weights
+		if weights != nil { // of counts these are the numbers of trials
+			t.Columns = table.Columns("class", "rows", "sum of weights", "%")
+		}
 		for k, class := range c.file.Columns.Classes {
 			percent := 100 * float64(of.Counts[k]) / float64(of.Cases)
-			t.Add(class, of.Counts[k], table.Cell{Value: reports.Number(percent), Text: fmt.Sprintf("%.1f", percent)})
+			cells := []any{class, of.Counts[k]}
+			if weights != nil {
+				percent = 100 * weights[k] / floats.Sum(weights)
+				cells = append(cells, reports.Number(weights[k]))
+			}
+			t.Add(append(cells, table.Cell{Value: reports.Number(percent), Text: fmt.Sprintf("%.1f", percent)})...)
 		}
 		p.Tables = append(p.Tables, t)
 	}
@@ -172,8 +186,7 @@ func driving(importance []explain.Importance, about string) page.Part {
 	e := explain.Effects{Importance: importance}
 	e.Sort()
 	if len(importance) == 0 {
-		return paragraphs("What drives it", "The file has no cases on which to measure it: gpc-tune effects "+
-			"MODEL.json DATA measures it on other cases.")
+		return paragraphs("What drives it", about)
 	}
 	return page.Part{Heading: "What drives it", Texts: []string{about},
 		Tables: []table.Table{e.ImportanceTable()}, Figures: e.Figures()}

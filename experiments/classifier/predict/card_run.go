@@ -233,8 +233,12 @@ func (h heldOutCases) driven(ctx context.Context, seed uint64) (page.Part, error
 		}
 	}
 	first := h.models[0]
-	if rows = drawn(rows, first.affordable(cardRepeats), seed); len(rows) < 3 {
-		return driving(nil, ""), nil
+	rows = drawn(rows, first.affordable(cardRepeats), seed)
+	switch {
+	case h.source.Schema.Counts:
+		return driving(nil, "Importance is not measured for labels that are counts."), nil
+	case len(rows) < 3:
+		return driving(nil, "Importance needs 3 held-out cases."), nil
 	}
 	x := data.PickRows(h.source.X, data.Pick(h.at, rows))
 	for i, row := range rows {
@@ -330,7 +334,7 @@ func (h heldOutCases) groups(units []int, seed uint64) page.Part {
 		verdict = table.Counted(worse, "group is worse", "groups are worse") + " than the other cases."
 	}
 	return page.Part{Heading: heading, Tables: []table.Table{t}, Texts: []string{fmt.Sprintf("%s The loss is -log₂ p "+
-		"of the true label, in bits per case. The intervals of all %d groups together contain their true differences "+
+		"of the true label (of a number, its density), in bits per case. The intervals of all %d groups together contain their true differences "+
 		"with 95 %%. Values with fewer than %d cases are left out.", verdict, len(slicesOf), cv.LeastSliced)}}
 }
 
