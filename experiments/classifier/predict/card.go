@@ -103,7 +103,7 @@ func (c *Classifier) dataPart(x *mat.Dense) page.Part {
 		t := table.Table{Title: "classes of " + cmp.Or(label, "the label"),
 			Columns: table.Columns("class", "cases", "%")}
 		weights := of.Weights
-		if weights != nil { // of counts these are the numbers of trials
+		if weights != nil { // for counts, the weights are numbers of trials
 			t.Columns = table.Columns("class", "rows", "sum of weights", "%")
 		}
 		for k, class := range c.file.Columns.Classes {
