@@ -31,7 +31,11 @@ func TestSlicesHaveTheirSize(t *testing.T) {
 	for _, paired := range []bool{false, true} {
 		false5, rng := 0, rand.New(rand.NewPCG(7, 7))
 		for range draws {
-			v, units, levels := losses(rng, 120, paired)
+			n := 120
+			if paired {
+				n = 240 // 120 units
+			}
+			v, units, levels := losses(rng, n, paired)
 			out := Slices(v, units, nil, levels, rng.Uint64())
 			if len(out) != 7 {
 				t.Fatalf("%d slices, want 3 and 4", len(out))
