@@ -111,6 +111,9 @@ func (s *nearby) prepare(ctx context.Context, k kernel.Kernel, theta []float64) 
 		s.each(func(part, _, _ int, p *pairs) { kept[part] = p })
 		s.kept = kept
 	}
+	usual := s.room()
+	s.prior(usual, k, theta)
+	b.Settle(usual.Blocks)
 	return nil
 }
 

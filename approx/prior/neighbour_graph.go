@@ -4,6 +4,9 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/sparse"
 )
 
@@ -12,8 +15,44 @@ type Neighbours struct {
 	Order []int   // all cases
 	Of    [][]int // Of[i] has the neighbours of case i, all before it in Order
 
+	jitter  float64 // the share of the largest variance of a block that is added to its diagonal
 	once    sync.Once
 	pattern *sparse.Pattern
+}
+
+// addedShare is the share of its largest variance that the diagonal of a block gets, if any.
+// nearlySingular is the smallest squared pivot of a block, relative to that variance, with which no
+// block needs it. With other hyperparameters a pivot may become much smaller.
+const addedShare, nearlySingular = 1e-6, 1e-4
+
+// Settle decides whether the diagonals of all blocks are raised, given blocks for usual
+// hyperparameters. The decision holds for all others, so that the log evidence remains smooth.
+// Neighbours of a smooth process, and cases with equal inputs, have nearly singular covariances. The
+// inverse covariance would then be so large that rounding hides the sites.
+func (b *Neighbours) Settle(blocks [][]float64) {
+	raise := make([]bool, len(blocks))
+	eachRow(len(blocks), func(i int) {
+		k, widest := unpack(len(b.Of[i])+1, blocks[i])
+		least := nearlySingular * k.Data[widest*(k.Stride+1)]
+		u, ok := linalg.Cholesky(k)
+		raise[i] = !ok || leastPivot(u) < least
+	})
+	if slices.Contains(raise, true) {
+		b.jitter = addedShare
+	}
+}
+
+// unpack makes a matrix from its upper triangle. widest is the place of its largest variance.
+func unpack(m int, triangle []float64) (k blas64.Symmetric, widest int) {
+	k = linalg.NewSym(m)
+	for a := range m {
+		row := k.Data[a*k.Stride+a : a*k.Stride+m]
+		triangle = triangle[copy(row, triangle):]
+		if row[0] > k.Data[widest*(k.Stride+1)] {
+			widest = a
+		}
+	}
+	return k, widest
 }
 
 // sites is the pattern of K̂⁻¹.

@@ -64,44 +64,38 @@ func withNeighbours(_ *Work, cov Cov, n int, _ float64, _ bool, count []float64)
 	return p, cov.checkMean(n)
 }
 
-// leastInnovation is the smallest squared pivot of a block, relative to its largest variance, with
-// which the block is factored unchanged. If one is smaller, that fraction of the variance is added
-// to the diagonal, as if the values of the block had noise: D_i is then at least as large.
-const leastInnovation = 1e-10
+// leastPivotShare is the smallest squared pivot of a block, relative to its largest variance, with
+// which the block is factored as it is. Below, rounding decides the pivot, and addedShare of the
+// variance is added to the diagonal.
+const leastPivotShare = 1e-13
 
-// block is the matrix of some neighbours and a case, without noise, given its triangle. The noise
-// of a case with no index is 0. widest is the place of the largest variance.
+// block is the matrix of some neighbours and a case, with their noise, given its triangle. The noise
+// of a new case, of index -1, is 0. widest is the place of the largest variance.
 func (p *neighbours) block(members []int, triangle []float64) (k blas64.Symmetric, widest int) {
-	m := len(members)
-	k = linalg.NewSym(m)
+	k, widest = unpack(len(members), triangle)
 	for a, j := range members {
-		row := k.Data[a*k.Stride+a : a*k.Stride+m]
-		triangle = triangle[copy(row, triangle):]
 		if j >= 0 {
-			row[0] += p.noise[j]
-		}
-		if row[0] > k.Data[widest*(k.Stride+1)] {
-			widest = a
+			k.Data[a*(k.Stride+1)] += p.noise[j]
 		}
 	}
 	return k, widest
 }
 
-// factorBlock factors a block, and returns the jitter that the diagonal got.
-func factorBlock(k blas64.Symmetric, widest int) (u blas64.Triangular, jitter float64, ok bool) {
-	least := leastInnovation * k.Data[widest*(k.Stride+1)]
-	for _, jitter = range []float64{0, least} {
+// factorBlock factors a block, and returns the share of its largest variance that the diagonal got.
+func (p *neighbours) factorBlock(k blas64.Symmetric, widest int) (u blas64.Triangular, share float64, ok bool) {
+	scale := k.Data[widest*(k.Stride+1)]
+	for _, share = range []float64{p.near.jitter, addedShare} {
 		own := k
 		own.Data = slices.Clone(k.Data)
 		for a := range k.N {
-			own.Data[a*(k.Stride+1)] += jitter
+			own.Data[a*(k.Stride+1)] += share * scale
 		}
 		u, ok = linalg.Cholesky(own)
-		if ok && (jitter > 0 || leastPivot(u) >= least) {
+		if ok && leastPivot(u) >= leastPivotShare*scale {
 			break
 		}
 	}
-	return u, jitter, ok
+	return u, share, ok
 }
 
 // innovation returns w and D of the last member of a block, given its factor.
@@ -130,7 +124,7 @@ func (p *neighbours) members(i int) []int { return append(slices.Clip(p.near.Of[
 func (p *neighbours) condition(i int) (jitter float64, err error) {
 	k, widest := p.block(p.members(i), p.blocks[i])
 	p.variance[i] = k.Data[len(k.Data)-1]
-	u, jitter, ok := factorBlock(k, widest)
+	u, share, ok := p.factorBlock(k, widest)
 	switch {
 	case !linalg.AllFinite(k.Data) || p.noise[i] < 0:
 		return 0, fmt.Errorf("%w: a covariance of case %d and its neighbours is not finite, or its noise is below 0; "+
@@ -144,7 +138,7 @@ func (p *neighbours) condition(i int) (jitter float64, err error) {
 	floats.Scale(-1, w)
 	p.rows[i], p.innovate[i] = append(w, 1), d
 	floats.Scale(1/math.Sqrt(d), p.rows[i])
-	return jitter, nil
+	return share * k.Data[widest*(k.Stride+1)], nil
 }
 
 func (p *neighbours) Describe() (jitter, unexplained float64) { return p.jitter, 0 }
@@ -312,7 +306,7 @@ func (p *neighbours) Latent(b, mean, variance []float64, cross *mat.Dense, diag 
 		}
 		members[near] = -1
 		k, widest := p.block(members, append(column[near:], diag[j]))
-		u, _, _ := factorBlock(k, widest)
+		u, _, _ := p.factorBlock(k, widest)
 		w, d := innovation(u)
 		mean[j] = 0
 		for a, x := range w {
@@ -390,7 +384,7 @@ func (p *neighbours) pullBlock(triangle []float64, i int, b, h []float64, c floa
 	m, d := len(b)-1, p.innovate[i]
 	byD := -floats.Dot(b, h)/d/d - c/2/d
 	k, widest := p.block(p.members(i), p.blocks[i])
-	u, jitter, _ := factorBlock(k, widest)
+	u, share, _ := p.factorBlock(k, widest)
 	z := append(floats.ScaleTo(make([]float64, m), -2/d, h[:m]), 0)
 	solveMembers(blas.Trans, u, z[:m])
 	solveMembers(blas.NoTrans, u, z[:m])
@@ -404,11 +398,9 @@ func (p *neighbours) pullBlock(triangle []float64, i int, b, h []float64, c floa
 		noise[a] = row[0]
 		row = row[m+1-a:]
 	}
-	if jitter > 0 {
-		by := leastInnovation * floats.Sum(noise)
-		triangle[blockSize(m)-blockSize(m-widest)] += by
-		noise[widest] += by
-	}
+	by := share * floats.Sum(noise)
+	triangle[blockSize(m)-blockSize(m-widest)] += by
+	noise[widest] += by
 	return noise
 }
 
