@@ -10,7 +10,7 @@ import (
 )
 
 // mostFitted is the maximum number of figures of a picture that has one for each configuration.
-const mostFitted = 12
+const mostFitted = 6
 
 // fitted draws a figure for every configuration with a fit on all of the training data, and names
 // it. A configuration has no figure if of gives no panels.

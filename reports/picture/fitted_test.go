@@ -429,7 +429,7 @@ func TestDecisionsTogether(t *testing.T) {
 	}
 }
 
-// Only twelve configurations have a figure, and the last figure says how many more there are.
+// Only six configurations have a figure, and the last figure says how many more there are.
 func TestFiguresOfManyConfigurations(t *testing.T) {
 	var m record.Manifest
 	var lines []record.Line
@@ -442,8 +442,8 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 		lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 	}
 	figures := latentMeans(newShown(reporttest.Build(t, m, lines), -1))
-	if len(figures) != 12 || figures[1].Name != "latent-2" || figures[11].Name != "latent-12" || len(figures[0].Notes) != 1 ||
-		!slices.Contains(figures[11].Notes, "2 more configurations are not drawn; gpc-tune report DIR --figure latent-N draws #N") {
+	if len(figures) != 6 || figures[1].Name != "latent-2" || figures[5].Name != "latent-6" || len(figures[0].Notes) != 1 ||
+		!slices.Contains(figures[5].Notes, "8 more configurations are not drawn; gpc-tune report DIR --figure latent-N draws #N") {
 		t.Errorf("%d figures, the last is %q with notes %q", len(figures), figures[len(figures)-1].Name, figures[len(figures)-1].Notes)
 	}
 }
