@@ -28,8 +28,8 @@ type Surrogate struct {
 }
 
 // surrogateModel is the model in d dimensions. Length scales grow with √d, as distances in the cube
-// do.
-func surrogateModel(d int) Model {
+// do. noise and factor are the median of the noise, and the standard deviation of its logarithm.
+func surrogateModel(d int, noise, factor float64) Model {
 	half := 0.5 * math.Sqrt(float64(d))
 	prior := func(median, sd float64, bounds *[2]float64) param.Setting {
 		normal := param.Normal{Mean: math.Log(median), SD: sd}
@@ -41,7 +41,7 @@ func surrogateModel(d int) Model {
 			LengthScale: prior(half, 1, &[2]float64{1e-2 * half, 1e2 * half}),
 		}},
 		Mean:       Constant{Setting: param.Setting{Prior: param.Normal{SD: 1}}},
-		Likelihood: likelihood.Gaussian{Noise: prior(1e-3, 1, &[2]float64{1e-5, 1})},
+		Likelihood: likelihood.Gaussian{Noise: prior(noise, factor, &[2]float64{1e-5, 1})},
 		Inference:  approx.Exact{},
 	}
 }
@@ -49,6 +49,16 @@ func surrogateModel(d int) Model {
 // NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed decides the
 // starts of its hyperparameters.
 func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
+	return newSurrogate(x, y, seed, 1e-3, 1)
+}
+
+// NewNoisySurrogate is NewSurrogate for values with noise: the prior of its logarithm has a
+// standard deviation of 2, about 0.03 times the standard deviation of the values.
+func NewNoisySurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
+	return newSurrogate(x, y, seed, 0.03, 2)
+}
+
+func newSurrogate(x *mat.Dense, y []float64, seed uint64, noise, factor float64) (*Surrogate, error) {
 	s := &Surrogate{x: x, y: make([]float64, len(y))}
 	var variance float64
 	s.mean, variance = stat.PopMeanVariance(y, nil)
@@ -59,7 +69,7 @@ func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
 		s.y[i] = (v - s.mean) / s.sd
 	}
 	_, d := x.Dims()
-	fitted, err := Classifier{Model: surrogateModel(d), Criterion: LogPosterior{}, Restarts: 2}.
+	fitted, err := Classifier{Model: surrogateModel(d, noise, factor), Criterion: LogPosterior{}, Restarts: 2}.
 		Fit(context.Background(), s.data(), seed)
 	if err != nil {
 		return nil, err

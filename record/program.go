@@ -25,6 +25,8 @@ type Program struct {
 	Objectives []string `json:"objectives,omitempty"`
 	// the bounds that values must stay within, as in the file
 	Require string `json:"require,omitempty"`
+	// the values have noise, so the best point is the one with the best expected value
+	Noise bool `json:"noise,omitempty"`
 	// the rule that ends trials early, as in the file; empty: they run to their end
 	StopEarly string `json:"stop_early,omitempty"`
 }

@@ -22,8 +22,11 @@ type Function struct {
 	Objectives []string
 	Require    []Require // bounds for values of Evaluation.Set
 	Early      EarlyStop // ends trials early; nil: they run to their end
-	Ends       bool      // Value returns soon after its context has ended, and the run waits for that
-	Told       bool      // the values are told (Ask and Tell), and Value is not called
+	// Noise means that Value would be another one at the same x. The best is then the point with
+	// the best expected value, by a regression of all values.
+	Noise bool
+	Ends  bool // Value returns soon after its context has ended, and the run waits for that
+	Told  bool // the values are told (Ask and Tell), and Value is not called
 	// Value is the objective at x, in the order of Space and in natural units. An error, or a value
 	// that is not finite, is the failure of that point. Workers call it at the same time.
 	Value func(ctx context.Context, x []float64) (float64, error)
@@ -32,7 +35,7 @@ type Function struct {
 // Study is the search as a Study. The key must identify everything on which the values depend.
 func (f Function) Study(key string) Study {
 	s := Study{Key: key, Space: f.Space, Strategy: f.Strategy, Stop: f.Stop, Seed: f.Seed, Minimize: f.Minimize,
-		Told: f.Told, Ends: f.Ends, Early: f.Early,
+		Told: f.Told, Ends: f.Ends, Early: f.Early, Noise: f.Noise,
 		Objectives: f.Objectives, Require: f.Require}
 	if s.Stop.Target != nil && f.Minimize { // the maximised value has the other sign
 		target := -*s.Stop.Target

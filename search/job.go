@@ -71,6 +71,7 @@ type job struct {
 	told     []record.Trial     // history with which the strategy is asked
 	refused  error              // why the point is not evaluated
 	theta    []float64          // theta of the best trial
+	expected cause.Notice       // the expected value there; zero: it is the trial's
 	noWinner error
 }
 
@@ -424,6 +425,9 @@ func (s *tuning) assessment() job {
 		if j.index, best, j.noWinner = Winner(s.all()); j.noWinner != nil {
 			kind += j.noWinner.Error()
 		}
+		if s.Noise && j.noWinner == nil && len(s.Objectives) < 2 {
+			j.chooseExpected(&best)
+		}
 		j.theta = record.Floats(best.Theta)
 		if _, ok := s.Strategy.(Sampler); ok {
 			averaged = len(s.trials)
@@ -437,6 +441,21 @@ func (s *tuning) assessment() job {
 		j.after = jobKey(s.SameAs, kind, averaged, point)
 	}
 	return j
+}
+
+// chooseExpected replaces the best point by the one with the largest expected value.
+func (j *job) chooseExpected(best *record.Point) {
+	t, mean, sd, ok := j.of.Space.expectedBest(j.of.all(), j.of.Seed)
+	if !ok {
+		return
+	}
+	told := t.Value()
+	if j.of.Minimize {
+		told, mean = -told, -mean
+	}
+	j.index, *best = t.Index, t.Points[0]
+	j.expected = cause.NoisyBest.New("the value at the best point is expected to be %.4g, with a standard deviation "+
+		"of %.2g; its trial had %.4g", mean, sd, told)
 }
 
 // nth returns the part of a trial's key that is not its points: the kind, and the number of earlier
@@ -525,8 +544,12 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 			space = slices.Delete(slices.Clone(space), i, i+1)
 			theta = slices.Delete(slices.Clone(theta), i, i+1)
 		}
+		warnings := space.Edges(theta)
+		if !j.expected.IsZero() {
+			warnings = append(warnings, j.expected)
+		}
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
-			TrainCounts: []int{}, Converged: true, Warnings: space.Edges(theta)}}, nil
+			TrainCounts: []int{}, Converged: true, Warnings: warnings}}, nil
 	case j.of.Value != nil:
 		trial, err := j.of.trial(ctx, j.index, j.proposal, j.earlier)
 		return record.Line{Trial: &trial}, err

@@ -31,6 +31,9 @@ type Study struct {
 	Objectives []string
 	Require    []Require // bounds for values of a trial
 	Early      EarlyStop // ends trials of Value early; nil: they run to their end
+	// Noise means that Value has noise. The winner is then the trial with the largest expected
+	// value.
+	Noise bool
 	// Ends means that Value returns soon after the end of its context, so the run waits for it.
 	Ends bool
 	// Told means that Run evaluates no points: Ask gives them, and Tell records their values.

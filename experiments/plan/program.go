@@ -29,7 +29,7 @@ const searched = "search"
 func (p *planner) program() {
 	of := p.Spec.Program
 	f := search.Function{Space: of.Space, Minimize: of.Minimize, Value: of.Value, Early: of.Early,
-		Objectives: of.Objectives, Require: of.Bounds,
+		Objectives: of.Objectives, Require: of.Bounds, Noise: of.Noise,
 		Seed: random.Derive(p.Spec.Seed, "study", searched)}
 	if f.Told = f.Value == nil && len(of.Command) == 0; f.Told {
 		f.Value = func(context.Context, []float64) (float64, error) {

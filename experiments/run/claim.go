@@ -236,7 +236,8 @@ func programText(p *record.Program) string {
 	}{{p.Input == "json", "input: json"}, {p.Field != "", "field: " + p.Field},
 		{p.Minimize && len(p.Objectives) == 0, "minimize: true"},
 		{len(p.Objectives) > 0, "minimize: [" + strings.Join(p.Objectives, ", ") + "]"},
-		{p.Require != "", "require: " + p.Require}, {p.StopEarly != "", "stop_early: " + p.StopEarly}} {
+		{p.Require != "", "require: " + p.Require}, {p.Noise, "noise: true"},
+		{p.StopEarly != "", "stop_early: " + p.StopEarly}} {
 		if of.given {
 			text += ", " + of.text
 		}

@@ -415,6 +415,8 @@ var Sections = []Section{
 			"several names", "false", "minimize: [loss, seconds]"},
 		{"require", "bounds that named values must stay within; a trial outside cannot be the best", "none",
 			"require: {memory: {at_most: 8e9}}"},
+		{"noise", "whether the program would give another value for the same hyperparameters; the best point is then " +
+			"the one with the best expected value", "false", "noise: true"},
 		{"at_most", "the largest value", "none", "require: {memory: {at_most: 8e9}}"},
 		{"at_least", "the smallest value", "none", "require: {accuracy: {at_least: 0.9}}"},
 		{"timeout", "ends the program after this time; the trial has failed", "none", "timeout: 10m"},

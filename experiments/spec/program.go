@@ -25,6 +25,7 @@ type programming struct {
 	Field           string           `yaml:"field"`
 	Minimize        *strictyaml.Node `yaml:"minimize"`
 	Require         *strictyaml.Node `yaml:"require"`
+	Noise           bool             `yaml:"noise"`
 	Timeout         search.Span      `yaml:"timeout"`
 	Grace           search.Span      `yaml:"grace"`
 	StopEarly       *strictyaml.Node `yaml:"stop_early"`
@@ -63,7 +64,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	s.Program = &Program{Timeout: within, Grace: grace, Files: of.Files, CommandPlace: d.Found.Place(command),
 		FilesPlace: d.Found.Place(strictyaml.Find(n, "files")),
 		Program: record.Program{Command: append([]string{}, of.Command...), Input: of.Input,
-			Field: of.Field}}
+			Field: of.Field, Noise: of.Noise}}
 	d.minimize(of.Minimize, s.Program)
 	d.require(of.Require, s.Program)
 	if of.StopEarly != nil {
