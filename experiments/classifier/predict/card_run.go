@@ -334,7 +334,8 @@ func (h heldOutCases) groups(units []int, seed uint64) page.Part {
 		verdict = table.Counted(worse, "group is worse", "groups are worse") + " than the other cases."
 	}
 	return page.Part{Heading: heading, Tables: []table.Table{t}, Texts: []string{fmt.Sprintf("%s The loss is -log₂ p "+
-		"of the true label (of a number, its density), in bits per case. The intervals of all %d groups together contain their true differences "+
+		"of the true label (of a number, its density), in bits per case. The intervals of all %d groups together "+
+		"contain their true differences "+
 		"with 95 %%. Values with fewer than %d cases are left out.", verdict, len(slicesOf), cv.LeastSliced)}}
 }
 
