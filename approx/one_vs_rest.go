@@ -176,6 +176,10 @@ func (p *oneVsRest) Latent(mean, variance []float64, cross *mat.Dense, diag []fl
 	p.classes[class].Latent(mean, variance, cross, diag, 0)
 }
 
+func (p *oneVsRest) sums(mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense, class int) bool {
+	return Sums(p.classes[class], mean, variance, cross, diag, s, 0)
+}
+
 // PredictProba normalises the probabilities of every class against the rest.
 func (p *oneVsRest) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean [][]float64) {
 	m, _ := dst.Dims()

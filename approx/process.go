@@ -88,6 +88,10 @@ func (p *process) PredictProba(dst *mat.Dense, cross []*mat.Dense, diag, mean []
 	averageOneProcess(p, p.lik, dst, cross, diag, mean)
 }
 
+func (p *process) sums(mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense, _ int) bool {
+	return prior.Sums(p.prior, p.b, mean, variance, cross, diag, s)
+}
+
 func (p *process) condense() (State, bool) {
 	s, ok := p.prior.Condensed(p.b)
 	return s, ok

@@ -1,6 +1,10 @@
 package approx
 
-import "github.com/gpc-tune/gpc-tune/internal/registry"
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/registry"
+)
 
 // Structure is a representation of the prior covariance of the cases: an option of the methods that
 // work with every representation. nil is a matrix. Package objective has the table of structures,
@@ -96,4 +100,16 @@ func With(m Approximation, s Structure) (with Approximation, ok bool) {
 		return m, ok || s == nil
 	}
 	return of.with(s)
+}
+
+// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of latent values at new inputs, with the
+// other arguments of Posterior.Latent, which have the kernel's noise left out. ok is false where a
+// sum is like any latent value: then Latent gives its moments, for the sums of the covariances.
+func Sums(
+	p Posterior, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense, class int,
+) (ok bool) {
+	of, is := p.(interface {
+		sums(mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense, class int) bool
+	})
+	return is && of.sums(mean, variance, cross, diag, s, class)
 }

@@ -6,13 +6,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
 // Functionals are the posterior mean and variance of the weighted sums g_k = Σ_i w_ik f(z_i) of a
 // latent process, with w of shape m×G and m cases in z. Both are exact under the joint posterior of
-// f. A sum has the prior covariances K(X, Z) w_k with the training cases, and the prior variance
+// f. With Neighbours, new values are independent given the training cases. Otherwise a sum has the prior covariances K(X, Z) w_k with the training cases, and the prior variance
 // w_kᵀ K(Z, Z) w_k. From these its posterior follows as the posterior of one latent value
 // does, GPML (3.21) and (3.24). The kernel's noise is left out. class is as in Latent.
 func (p *Point) Functionals(z *kernel.Inputs, w *mat.Dense, class int) (mean, variance []float64) {
@@ -22,15 +23,23 @@ func (p *Point) Functionals(z *kernel.Inputs, w *mat.Dense, class int) (mean, va
 	}
 	class = min(class, p.processes()-1)
 	j := min(class, len(p.objective.model.Kernels)-1)
-	single, _, prior := p.prior(z, j)
+	k, theta := p.objective.model.Kernels[j], p.objective.Layout.kernel(p.Theta, j)
+	single, smooth, prior := p.prior(z, j)
 	rows, _ := single.Dims()
+	mean, variance = make([]float64, count), make([]float64, count)
+	kernel.SmoothDiag(k, smooth, theta, z)
+	if approx.Sums(p.Posterior, mean, variance, single, smooth, w, class) {
+		for k := range mean {
+			mean[k] += mat.Dot(w.ColView(k), mat.NewVecDense(m, prior))
+		}
+		return mean, variance
+	}
 	var square, cross, weighted mat.Dense
 	square.ReuseAs(m, m)
-	kernel.Cross(p.objective.model.Kernels[j], &square, p.objective.Layout.kernel(p.Theta, j), z, z)
+	kernel.Cross(k, &square, theta, z, z)
 	cross.ReuseAs(rows, count)
 	cross.Mul(single, w)
 	weighted.Mul(&square, w)
-	mean, variance = make([]float64, count), make([]float64, count)
 	diag, offset := make([]float64, count), make([]float64, count)
 	for i := range m {
 		for k := range count {

@@ -289,3 +289,32 @@ func TestNeighboursOfASmoothProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfNeighbours: a sum of one latent value has its moments, a sum over inputs that are far apart the sums of
+// the moments, and for a Markov process the mean of any sum is that of the matrix.
+func TestSumsOfNeighbours(t *testing.T) {
+	data := roughData(7, 50, 1, false)
+	z := &kernel.Inputs{X: mat.NewDense(3, 1, []float64{-1.5, 0.2, 1.4})}
+	w := mat.NewDense(3, 2, []float64{0, 0.5, 1, -1, 0, 2})
+	m := objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 1}}}}
+	data.Y = approx.Targets{Classes: 3}
+	for i := range 50 {
+		data.Y.Index = append(data.Y.Index, i%3)
+	}
+	got := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0.1)
+	m.Inference = approx.OneVsRest{Binary: approx.EP{}}
+	want := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0.1)
+	for class := range 3 {
+		means, variances := got.Functionals(z, w, class)
+		wantMeans, wantVariances := want.Functionals(z, w, class)
+		own, ownVariances := got.Latents(z)
+		for what, pair := range map[string][2]float64{
+			"the mean of one value": {means[0], own[class][1]}, "the variance of one value": {variances[0], ownVariances[class][1]},
+			"a mean": {means[1], wantMeans[1]}, "a variance": {variances[1], wantVariances[1]},
+		} {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-7*max(1, math.Abs(pair[1]))) {
+				t.Errorf("class %d: %s is %.12g, want %.12g", class, what, pair[0], pair[1])
+			}
+		}
+	}
+}

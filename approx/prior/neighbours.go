@@ -293,29 +293,71 @@ func (p *neighbours) Marginals() []Marginal {
 //
 //	mean  wᵀ(f_N - m_N),   variance  D + wᵀ Σ_NN w
 func (p *neighbours) Latent(b, mean, variance []float64, cross *mat.Dense, diag []float64) {
-	n, count := len(p.tau), len(diag)
-	CheckLatent(mean, variance, count)
-	near := p.crossNeighbours(cross)
-	f := make([]float64, n)
+	CheckLatent(mean, variance, len(diag))
+	f := make([]float64, len(p.tau))
 	p.Multiply(f, b)
-	eachRow(count, func(j int) {
-		column := mat.Col(nil, j, cross)
-		members := make([]int, near+1)
-		for a := range near {
-			members[a] = int(column[a])
-		}
-		members[near] = -1
-		k, widest := p.block(members, append(column[near:], diag[j]))
-		u, _, _ := p.factorBlock(k, widest)
-		w, d := innovation(u)
+	near := p.crossNeighbours(cross)
+	eachRow(len(diag), func(j int) {
+		members, w, d := p.dependence(cross, j, near, diag[j])
 		mean[j] = 0
 		for a, x := range w {
 			mean[j] += x * f[members[a]]
 		}
 		if variance != nil {
-			variance[j] = max(d+p.factor.Square(members[:near], w), 0)
+			variance[j] = max(d+p.factor.Square(members, w), 0)
 		}
 	})
+}
+
+// dependence returns the neighbours of new input j, of prior variance v, with w and D.
+func (p *neighbours) dependence(cross *mat.Dense, j, near int, v float64) (of []int, w []float64, d float64) {
+	column, members := mat.Col(nil, j, cross), make([]int, near+1)
+	for a := range near {
+		members[a] = int(column[a])
+	}
+	members[near] = -1
+	k, widest := p.block(members, append(column[near:], v))
+	u, _, _ := p.factorBlock(k, widest)
+	w, d = innovation(u)
+	return members[:near], w, d
+}
+
+// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of values at new inputs, without their
+// prior mean, with b, cross and diag as in Latent. ok is false for a prior for which a sum is a
+// latent value like any other, whose covariances are the sums of the covariances. Given the cases,
+// new inputs with neighbours are independent: with u_k = Σ_j s_jk w_j,
+//
+//	mean  u_kᵀ(f - m),   variance  Σ_j s_jk² D_j + u_kᵀ Σ u_k
+func Sums(k Prior, b, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense) (ok bool) {
+	if c, is := k.(*copies); is {
+		k = c.Prior
+	}
+	p, ok := k.(*neighbours)
+	if !ok {
+		return false
+	}
+	f, u := make([]float64, len(p.tau)), mat.NewDense(len(mean), len(p.tau), nil)
+	p.Multiply(f, b)
+	clear(variance)
+	near := p.crossNeighbours(cross)
+	for j, v := range diag {
+		of, w, d := p.dependence(cross, j, near, v)
+		for k := range mean {
+			x, row := s.At(j, k), u.RawRowView(k)
+			variance[k] += x * x * d
+			for a, i := range of {
+				row[i] += x * w[a]
+			}
+		}
+	}
+	for k := range mean {
+		row := u.RawRowView(k)
+		mean[k] = floats.Dot(row, f)
+		solved := slices.Clone(row)
+		p.factor.Solve(solved)
+		variance[k] += floats.Dot(row, solved)
+	}
+	return true
 }
 
 // crossNeighbours is the number m of neighbours in the columns of cross.
