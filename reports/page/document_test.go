@@ -45,19 +45,19 @@ func TestContestNumbers(t *testing.T) {
 		"nested cross-validation of toy over kfold, winners by log_loss over the inner folds",
 		"chosen: #0 in 1 of 1 outer folds",
 		"outer scores, 2 cases of 1 of 1 folds",
-		"information_bits 1 1.0000 – 1.0000",
+		"information_bits 1.0000 1.0000 – 1.0000",
 		"errors 0 ",
-		"error_rate 0 0.0000 – " + reports.Readable(z*z/(2+z*z)),
-		"log_loss 0 0.0 – 0.0",
-		"brier 0 0.0 – 0.0",
+		"error_rate 0.0000 0.0000 – " + reports.Readable(z*z/(2+z*z)),
+		"log_loss 0.0 0.0 – 0.0",
+		"brier 0.0 0.0 – 0.0",
 		"ece 0 ",
 		"auc 1 ",
-		"average_precision 1 0.2065 – 1.0000", // Wilson's interval for 1 of 1
-		"balanced_accuracy 1 0.4389 – 1.0000", // 1 - √2 (1 - 0.206549)/2
-		"sensitivity 1 0.2065 – 1.0000",
-		"specificity 1 0.2065 – 1.0000",
-		"f1 1 0.3424 – 1.0000", // 2 · 0.206549/1.206549
-		"matthews 1 -0.7822 – 1.0000",
+		"average_precision 1.0000 0.2065 – 1.0000", // Wilson's interval for 1 of 1
+		"balanced_accuracy 1.0000 0.4389 – 1.0000", // 1 - √2 (1 - 0.206549)/2
+		"sensitivity 1.0000 0.2065 – 1.0000",
+		"specificity 1.0000 0.2065 – 1.0000",
+		"f1 1.0000 0.3424 – 1.0000", // 2 · 0.206549/1.206549
+		"matthews 1.0000 -0.7822 – 1.0000",
 		"outer folds",
 		"0 6 2  #0 " + reports.Readable(loss) + " #1 " + reports.Readable(2*loss) + " 1 0  -3.000 amplitude=2",
 		"scores in the competitions",

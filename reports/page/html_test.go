@@ -187,7 +187,7 @@ func TestHTML(t *testing.T) {
 	for _, row := range p.tables["#0 scores"][1:] {
 		scores = append(scores, strings.Join(row, " "))
 	}
-	if !slices.Contains(scores, "error_rate 0.5 0.1500 – 0.8500") {
+	if !slices.Contains(scores, "error_rate 0.5000 0.1500 – 0.8500") {
 		t.Errorf("scores %q", scores)
 	}
 	provenance := p.text[strings.LastIndex(p.text, "Provenance"):]

@@ -191,9 +191,14 @@ func scoreCell(s reports.Scores, name string) (c Cell) {
 	return c
 }
 
-// valueCells are a score and its interval, which may be over some folds only.
+// valueCells are a score and its interval, with equally many decimals, which may be over some folds
+// only.
 func valueCells(e cv.Estimate, of *reports.Partial) []Cell {
-	return Row(Cell{Value: reports.Number(e.Value)}.over(of), between(reports.Number(e.Lo), reports.Number(e.Hi), of))
+	value, interval := Cell{Value: reports.Number(e.Value)}, between(reports.Number(e.Lo), reports.Number(e.Hi), of)
+	if of, is := interval.Value.(Interval); is {
+		value.Text = reports.Decimals(e.Value, commonDigits(1, of[:]...))
+	}
+	return Row(value.over(of), interval)
 }
 
 // outerColumns are the columns for the scores of outer folds.
