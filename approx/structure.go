@@ -102,9 +102,10 @@ func With(m Approximation, s Structure) (with Approximation, ok bool) {
 	return of.with(s)
 }
 
-// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of latent values at new inputs, with the
-// other arguments of Posterior.Latent, which have the kernel's noise left out. ok is false where a
-// sum is like any latent value: then Latent gives its moments, for the sums of the covariances.
+// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of latent values at new inputs, with
+// the other arguments of Posterior.Latent, which have the kernel's noise left out. ok is false
+// where a sum is like any latent value: then Latent gives its moments, for the sums of the
+// covariances.
 func Sums(
 	p Posterior, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense, class int,
 ) (ok bool) {

@@ -13,9 +13,10 @@ import (
 
 // Functionals are the posterior mean and variance of the weighted sums g_k = Σ_i w_ik f(z_i) of a
 // latent process, with w of shape m×G and m cases in z. Both are exact under the joint posterior of
-// f. With Neighbours, new values are independent given the training cases. Otherwise a sum has the prior covariances K(X, Z) w_k with the training cases, and the prior variance
-// w_kᵀ K(Z, Z) w_k. From these its posterior follows as the posterior of one latent value
-// does, GPML (3.21) and (3.24). The kernel's noise is left out. class is as in Latent.
+// f. With Neighbours, new values are independent given the training cases. Otherwise a sum has the
+// prior covariances K(X, Z) w_k with the training cases, and the prior variance w_kᵀ K(Z, Z) w_k.
+// From these its posterior follows as the posterior of one latent value does, GPML (3.21) and
+// (3.24). The kernel's noise is left out. class is as in Latent.
 func (p *Point) Functionals(z *kernel.Inputs, w *mat.Dense, class int) (mean, variance []float64) {
 	m, count := w.Dims()
 	if m != z.N() {

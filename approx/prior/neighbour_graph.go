@@ -27,8 +27,8 @@ const addedShare, nearlySingular = 1e-6, 1e-4
 
 // Settle decides whether the diagonals of all blocks are raised, given blocks for usual
 // hyperparameters. The decision holds for all others, so that the log evidence remains smooth.
-// Neighbours of a smooth process, and cases with equal inputs, have nearly singular covariances. The
-// inverse covariance would then be so large that rounding hides the sites.
+// Neighbours of a smooth process, and cases with equal inputs, have nearly singular covariances.
+// The inverse covariance would then be so large that rounding hides the sites.
 func (b *Neighbours) Settle(blocks [][]float64) {
 	raise := make([]bool, len(blocks))
 	eachRow(len(blocks), func(i int) {

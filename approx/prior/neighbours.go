@@ -69,8 +69,8 @@ func withNeighbours(_ *Work, cov Cov, n int, _ float64, _ bool, count []float64)
 // variance is added to the diagonal.
 const leastPivotShare = 1e-13
 
-// block is the matrix of some neighbours and a case, with their noise, given its triangle. The noise
-// of a new case, of index -1, is 0. widest is the place of the largest variance.
+// block is the matrix of some neighbours and a case, with their noise, given its triangle. The
+// noise of a new case, of index -1, is 0. widest is the place of the largest variance.
 func (p *neighbours) block(members []int, triangle []float64) (k blas64.Symmetric, widest int) {
 	k, widest = unpack(len(members), triangle)
 	for a, j := range members {
@@ -322,20 +322,12 @@ func (p *neighbours) dependence(cross *mat.Dense, j, near int, v float64) (of []
 	return members[:near], w, d
 }
 
-// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of values at new inputs, without their
-// prior mean, with b, cross and diag as in Latent. ok is false for a prior for which a sum is a
-// latent value like any other, whose covariances are the sums of the covariances. Given the cases,
-// new inputs with neighbours are independent: with u_k = Σ_j s_jk w_j,
+// sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of values at new inputs, without their
+// prior mean, with b, cross and diag as in Latent. Given the cases, new inputs are independent.
+// With u_k = Σ_j s_jk w_j,
 //
 //	mean  u_kᵀ(f - m),   variance  Σ_j s_jk² D_j + u_kᵀ Σ u_k
-func Sums(k Prior, b, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense) (ok bool) {
-	if c, is := k.(*copies); is {
-		k = c.Prior
-	}
-	p, ok := k.(*neighbours)
-	if !ok {
-		return false
-	}
+func (p *neighbours) sums(b, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense) {
 	f, u := make([]float64, len(p.tau)), mat.NewDense(len(mean), len(p.tau), nil)
 	p.Multiply(f, b)
 	clear(variance)
@@ -357,7 +349,6 @@ func Sums(k Prior, b, mean, variance []float64, cross *mat.Dense, diag []float64
 		p.factor.Solve(solved)
 		variance[k] += floats.Dot(row, solved)
 	}
-	return true
 }
 
 // crossNeighbours is the number m of neighbours in the columns of cross.

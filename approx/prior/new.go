@@ -1,6 +1,10 @@
 package prior
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
 
 // table has the structures of a covariance, in the order in which they are tried. Both
 // functions return nil for a Cov of another structure.
@@ -57,4 +61,18 @@ func NewClasses(work *Work, cov []Cov, n, classes int, power float64, weight []f
 		}
 	}
 	return k, err
+}
+
+// Sums sets mean[k] and variance[k] of the sums Σ_j s_jk f_j of latent values at new inputs, with
+// the other arguments of Prior.Latent. ok is false for a prior with which a sum is like any latent
+// value: then Latent gives its moments, for the sums of the covariances.
+func Sums(k Prior, b, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense) (ok bool) {
+	if c, is := k.(*copies); is {
+		k = c.Prior
+	}
+	p, ok := k.(*neighbours)
+	if ok {
+		p.sums(b, mean, variance, cross, diag, s)
+	}
+	return ok
 }
