@@ -313,7 +313,7 @@ func TestPointsThatWereTried(t *testing.T) {
 func TestWithdrawnPoints(t *testing.T) {
 	second := journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{seSpace()[0].Name: 2, seSpace()[1].Name: 2}}
 	withdraw := func(number int) journal.Command { return journal.Command{Verb: "dequeue", Key: "hill", Number: number} }
-	for name, strategy := range map[string]Strategy{"random": Random{Design{Trials: 8}}, "bayes": Bayes{Trials: 8}, "asynchronous bayes": Bayes{Trials: 8, Overlap: Overlap{3}}} {
+	for name, strategy := range map[string]Strategy{"random": Random{Design{Trials: 8}}, "bayes": Bayes{Trials: 8}, "asynchronous bayes": Bayes{Trials: 8, Overlap: Overlap{3}}, "parallel bayes": Bayes{Trials: 8, Window: Window{3}}} {
 		points := func(fails bool, tried *[][]record.Number) Study {
 			s := hill(strategy, func(x []record.Number) { *tried = append(*tried, x) })
 			value := s.Value

@@ -110,8 +110,13 @@ func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 	if math.IsInf(from, 1) {
 		return fraction, nil
 	}
+	begin := s.start()
 	for j, p := range s {
-		start = append(start, min(max(p.Map.Natural(nearest[j]), p.Lo), p.Hi))
+		at := p.Init
+		if nearest[j] != begin[j] {
+			at = min(max(p.Map.Natural(nearest[j]), p.Lo), p.Hi)
+		}
+		start = append(start, at)
 	}
 	return fraction, start
 }

@@ -136,6 +136,8 @@ func TestLeftWritesNothing(t *testing.T) {
 var strategiesThatFail = map[string]Strategy{
 	"auto": Auto{Trials: 10}, "bayes": Bayes{Trials: 10}, "batches": Bayes{Trials: 10, Batch: 3},
 	"asynchronous bayes": Bayes{Trials: 10, Overlap: Overlap{3}}, "cmaes": CMAES{Trials: 18},
+	"parallel bayes": Bayes{Trials: 10, Window: Window{3}}, "parallel auto": Auto{Trials: 10, Window: Window{4}},
+	"parallel cmaes":     CMAES{Trials: 18, Window: Window{3}},
 	"asynchronous cmaes": CMAES{Trials: 18, Overlap: Overlap{3}}, "nelder_mead": NelderMead{Trials: 14},
 	"simplices": NelderMead{Restarts: 3, Trials: 18}, "hyperband": Hyperband{Fidelity: Fidelity{Of: "epochs"}},
 	"multi_fidelity": MultiFidelity{Fidelity: Fidelity{Of: "epochs"}, Trials: 6}, "random": Random{Design{Trials: 12}},
@@ -430,7 +432,8 @@ func TestRetryOfAnEarlierPlan(t *testing.T) {
 	}{{"failed", false, false, 0}, {"failed, retried", false, true, 1}, {"took too long", true, false, 1}, {"took too long, retried", true, true, 1}} {
 		for name, strategies := range map[string][2]Strategy{"bayes": {Bayes{Trials: 8}, Bayes{Trials: 11}},
 			"auto": {Auto{Trials: 8}, Auto{Trials: 11}}, "cmaes": {CMAES{Trials: 12}, CMAES{Trials: 18}},
-			"asynchronous": {Bayes{Trials: 8, Overlap: Overlap{3}}, Bayes{Trials: 11, Overlap: Overlap{3}}}} {
+			"asynchronous": {Bayes{Trials: 8, Overlap: Overlap{3}}, Bayes{Trials: 11, Overlap: Overlap{3}}},
+			"parallel":     {Bayes{Trials: 8, Window: Window{3}}, Bayes{Trials: 11, Window: Window{3}}}} {
 			t.Run(c.name+" "+name, func(t *testing.T) {
 				dir := t.TempDir()
 				open := func(plan string) *journal.Journal {

@@ -121,7 +121,15 @@ func (p *planner) startedFrom(name string, c record.Configuration, space search.
 	if err != nil {
 		return nil, err
 	}
-	return e.begun(k, space, f)
+	begun, err := e.begun(k, space, f)
+	if err != nil {
+		return nil, err
+	}
+	_, start := search.Space(begun).Allowed(nil) // the end of the earlier search may be forbidden here
+	for i, v := range start {
+		begun[i].Init = v
+	}
+	return begun, nil
 }
 
 // begun returns hyperparameters whose initial values are the ones at which a fit of configuration k
