@@ -21,11 +21,8 @@ type Manifest struct {
 	Schema     string `json:"schema"`     // "gpc-tune/manifest/5"
 	Experiment string `json:"experiment"` // the name in the YAML file
 	// the YAML file, or the gallery's entry, as given when the run began
-	Source   string   `json:"source,omitempty"`
-	Settings []string `json:"settings,omitempty"` // path=value assignments that changed Source
-	// number of trials of a search that can be under way at once, from the option -j of the command
-	// that began it; absent: the file decides
-	Parallel int       `json:"parallel,omitempty"`
+	Source   string    `json:"source,omitempty"`
+	Settings []string  `json:"settings,omitempty"` // path=value assignments that changed Source
 	Seed     uint64    `json:"seed"`
 	Key      string    `json:"key"`      // content hash of everything that determines the results
 	KeyForm  int       `json:"key_form"` // version of the content of keys

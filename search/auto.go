@@ -57,14 +57,7 @@ func (Auto) Learns() {}
 // models implements surrogate.
 func (Auto) models() {}
 
-// inParallel implements InParallel.
-func (a Auto) inParallel(n int) (Strategy, bool) {
-	if max(a.Asynchronous, a.Parallel) > 0 {
-		return a, false
-	}
-	a.Parallel = n
-	return a, true
-}
+func (a Auto) waits() bool { return max(a.Asynchronous, a.Parallel) == 0 }
 
 // WithGradient implements Guided: BFGS with as many restarts as Trials evaluations allow. By
 // default there are at least three restarts, and one from each choice. If Trials are too few for

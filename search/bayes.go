@@ -68,14 +68,7 @@ func (Bayes) models() {}
 // Forecasts implements Forecaster.
 func (Bayes) Forecasts() {}
 
-// inParallel implements InParallel.
-func (b Bayes) inParallel(n int) (Strategy, bool) {
-	if max(b.Asynchronous, b.Parallel) > 0 || b.Batch > 1 {
-		return b, false
-	}
-	b.Batch, b.Parallel = 0, n
-	return b, true
-}
+func (b Bayes) waits() bool { return b.Batch <= 1 && max(b.Asynchronous, b.Parallel) == 0 }
 
 // Budget implements Strategy.
 func (b Bayes) Budget(s Space) Budget {

@@ -119,16 +119,11 @@ func overlaps(o Overlap, w Window, batch int) error {
 // window is Parallel.
 func (w Window) window() int { return w.Parallel }
 
-// InParallel sets Window.Parallel of a strategy that would wait for each trial before it proposes
-// the next. ok is false for any other strategy.
-func InParallel(s Strategy, n int) (parallel Strategy, ok bool) {
-	of, is := s.(interface {
-		inParallel(n int) (Strategy, bool)
-	})
-	if !is {
-		return s, false
-	}
-	return of.inParallel(n)
+// Waits reports whether a strategy waits for each trial before it proposes the next, although it
+// need not: Window.Parallel and Overlap are not given.
+func Waits(s Strategy) bool {
+	of, is := s.(interface{ waits() bool })
+	return is && of.waits()
 }
 
 // window is Window.Parallel of a strategy that embeds Window; 0: it proposes batches.

@@ -49,11 +49,9 @@ new. Several processes may run the same file in one folder; they share the work.
 			}
 			if of := plan.Spec.Program; of != nil {
 				signals.patient(of.Grace)
-				if c.Flags().Changed("jobs") && options.Workers > 1 {
-					options.Parallel = trialsPerWorker * options.Workers
-				}
-				options.Note = func(format string, args ...any) {
-					fmt.Fprintf(c.ErrOrStderr(), format+"\n", args...)
+				if n := options.Workers; c.Flags().Changed("jobs") && n > 1 && plan.Waits() {
+					fmt.Fprintf(c.ErrOrStderr(), "one worker of %d is busy: each trial is proposed from the results of all "+
+						"before it; tune: {parallel: %d} or {asynchronous: %d} keeps all busy, with other trials\n", n, 2*n, n)
 				}
 			}
 			bar, done := begin(c, signals, &options)
@@ -81,10 +79,6 @@ new. Several processes may run the same file in one folder; they share the work.
 	return c
 }
 
-// trialsPerWorker is the number of trials for each worker of a search that can be under way at
-// once. With 1 the workers would wait for the slowest trial.
-const trialsPerWorker = 2
-
 // searchCommand is the command run for an experiment file of a program.
 func searchCommand(signals *interrupts) *cobra.Command {
 	c := runCommand(signals)
@@ -107,8 +101,8 @@ kept in the run folder, as for gpc-tune run: --resume continues a search that wa
 one with more trials, --retry-failed repeats failed trials. gpc-tune submit, status, show, export,
 report and serve take such files and their run folders too.
 
-With -j N, auto and bayes, which learn from each trial, begin with 2 N trials under way at once, unless
-the file says otherwise (parallel).`
+Trials of auto and bayes, which learn from each one, run one after another unless the file says parallel
+or asynchronous.`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "a run", "a search") })
 	c.Example = "  gpc-tune search train.yaml -j 4\n" +
 		"  gpc-tune search train.yaml --resume --set tune.trials=100 --extend"

@@ -117,9 +117,6 @@ func planKey(m record.Manifest) string {
 	for _, i := range m.Illustrations {
 		parts = append(parts, []byte(i.Key))
 	}
-	if m.Parallel > 0 {
-		parts = append(parts, fmt.Appendf(nil, "parallel %d", m.Parallel))
-	}
 	raced := versions{}
 	for _, c := range m.Contests {
 		raced.named("race", c.Race, cv.Races)

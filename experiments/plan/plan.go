@@ -3,6 +3,8 @@
 package plan
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
@@ -45,21 +47,10 @@ func (p *Plan) Search() []search.Study {
 	return all
 }
 
-// InParallel lets the searches of a program have up to n trials under way at once, if the file does
-// not say how many. It reports whether there is such a search.
-func (p *Plan) InParallel(n int) (any bool) {
-	if p.Spec.Program == nil || p.Manifest.Parallel > 0 {
-		return false
-	}
-	for i, s := range p.Studies {
-		parallel, ok := search.InParallel(s.Strategy, n)
-		p.Studies[i].Strategy, any = parallel, any || ok
-	}
-	if any {
-		p.Manifest.Parallel = n
-		p.Manifest.Key = planKey(p.Manifest)
-	}
-	return any
+// Waits reports whether searches of a program wait for each trial before the next, so that one
+// worker is busy, although their strategies could have several trials under way.
+func (p *Plan) Waits() bool {
+	return p.Spec.Program != nil && slices.ContainsFunc(p.Studies, func(s Study) bool { return search.Waits(s.Strategy) })
 }
 
 // Name is the experiment's name.

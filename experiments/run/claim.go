@@ -25,10 +25,6 @@ func open(p *plan.Plan, dir string, o Options) (j *journal.Journal, begun record
 	var extends *extension
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, journal.ErrDamaged) && (o.Resume || o.Extend):
-		if o.Parallel > 0 && p.InParallel(o.Parallel) && o.Note != nil {
-			o.Note("up to %d trials are under way at once, each proposed without the results of the %d before it; "+
-				"parallel: 1 in tune proposes one after another", o.Parallel, o.Parallel-1)
-		}
 		begun, err = mend(p, dir, err, o)
 	case errors.As(err, &extends) && o.Extend:
 		m, replaces := p.Manifest, begun.Key
@@ -75,13 +71,10 @@ func mend(p *plan.Plan, dir string, found error, o Options) (record.Manifest, er
 	return m, journal.WriteManifest(dir, m, replaces)
 }
 
-// owned reads the manifest of a run folder, which must belong to this plan. The plan takes over how
-// many trials can be under way at once. For a new folder the error is fs.ErrNotExist.
+// owned reads the manifest of a run folder, which must belong to this plan. For a new folder the
+// error is fs.ErrNotExist.
 func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 	found, err := journal.ReadManifest(dir)
-	if err == nil && found.Parallel > 0 {
-		p.InParallel(found.Parallel)
-	}
 	var unreadable *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -328,11 +321,6 @@ type Options struct {
 	Retry  bool // run recorded failed jobs again, and keep all others
 	// receives warnings for the user that are not part of the results; nil: they are dropped
 	Warn func(format string, args ...any)
-	// Note receives what the user did not ask for and should know; nil: it is dropped.
-	Note func(format string, args ...any)
-	// Parallel is the number of trials that a new search of a program can have under way at once,
-	// unless the file gives one; 0: one trial.
-	Parallel int
 	// Process means that the process exists for this run only: during the run, its garbage
 	// collector and memory limit are adjusted. Otherwise they are not changed.
 	Process bool

@@ -308,7 +308,7 @@ var Sections = []Section{
 			"d + 2 for d free hyperparameters, at most 6", "tune: {method: bayes, initial: 10}"},
 		{"batch", "number of points proposed at once", "1", "tune: {method: bayes, batch: 4}"},
 		{"parallel", "trials that can be under way at once: each is proposed without the results of the others, the " +
-			"same ones for any number of workers (auto, bayes, cmaes)", "1; of a new search with -j N twice N",
+			"same ones for any number of workers (auto, bayes, cmaes)", "1",
 			"tune: {method: auto, parallel: 16}"},
 		{"asynchronous", "trials that are always under way; the next is proposed as soon as one ends (auto, bayes, " +
 			"cmaes)", "batches", "tune: {method: auto, asynchronous: 8}"},
