@@ -50,7 +50,8 @@ func (p *Plan) Search() []search.Study {
 // Waits reports whether searches of a program wait for each trial before the next, so that one
 // worker is busy, although their strategies could have several trials under way.
 func (p *Plan) Waits() bool {
-	return p.Spec.Program != nil && slices.ContainsFunc(p.Studies, func(s Study) bool { return search.Waits(s.Strategy) })
+	waits := func(s Study) bool { return search.Waits(s.Strategy) }
+	return p.Spec.Program != nil && slices.ContainsFunc(p.Studies, waits)
 }
 
 // Name is the experiment's name.
