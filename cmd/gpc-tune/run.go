@@ -50,7 +50,7 @@ new. Several processes may run the same file in one folder; they share the work.
 			if of := plan.Spec.Program; of != nil {
 				signals.patient(of.Grace)
 				if n := options.Workers; c.Flags().Changed("jobs") && n > 1 && plan.Waits() {
-					fmt.Fprintf(c.ErrOrStderr(), "one worker of %d is busy: each trial is proposed from the results of "+
+					fmt.Fprintf(c.ErrOrStderr(), "one worker of %d is busy: each trial is proposed from results of "+
 						"all before it; tune: {parallel: %d} or {asynchronous: %d} keeps all busy, with other trials\n",
 						n, 2*n, n)
 				}
