@@ -52,7 +52,7 @@ func write(name, cases string, rows []row) error {
 	}
 	fmt.Fprintf(&b, tail, tolerance, most)
 	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
-	b.WriteString(measured + "\n" + ten + road)
+	b.WriteString(measured + "\n" + rough + ten + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
@@ -100,6 +100,11 @@ var measured string
 //go:embed ten.md
 var ten string
 
+// rough holds the rows that -rough prints.
+//
+//go:embed rough.md
+var rough string
+
 const head = `# Many cases
 
 From about 4 000 cases on, use inducing inputs: one option of the inference method asks for m of them.
@@ -114,7 +119,7 @@ They cost accuracy, and this page says how much.
 ` + "`gpc-tune plan`" + ` says from how many cases on they take far less
 time than the exact covariance. [Inducing inputs](models.md#inducing-inputs-for-many-cases) has the other
 methods and options. For a rough process of one to three inputs,
-[neighbours](models.md#neighbours-for-rough-processes) lose less.
+[neighbours](models.md#neighbours-for-rough-processes) [lose less](#a-rough-process).
 
 ## What they cost in accuracy
 
