@@ -16,10 +16,39 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 
+// centralDifferences compares the gradient at free hyperparameters with central differences.
+func centralDifferences(t *testing.T, o *objective.Objective, at []float64) {
+	t.Helper()
+	const h = 1e-4
+	value := func(j int, step float64) float64 {
+		u := append([]float64{}, at...)
+		u[j] += step
+		p, err := o.At(context.Background(), u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Value()
+	}
+	p, err := o.At(context.Background(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]float64, len(at))
+	if err := p.Gradient(got); err != nil {
+		t.Fatal(err)
+	}
+	for j := range got {
+		want := (value(j, h) - value(j, -h)) / (2 * h)
+		if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
+			t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
+		}
+	}
+}
+
 // TestInducingGradients compares gradients with inducing inputs, for kernels with noise, sums and products, with
 // central differences; there are more cases than one part has.
 func TestInducingGradients(t *testing.T) {
-	const n, h = 2100, 1e-4
+	const n = 2100
 	rng := rand.New(rand.NewPCG(1, 1))
 	x, y := mat.NewDense(n, 2, nil), make([]float64, n)
 	for i := range n {
@@ -55,29 +84,7 @@ func TestInducingGradients(t *testing.T) {
 			for j := range at {
 				at[j] = 0.3 - 0.1*float64(j)
 			}
-			value := func(j int, step float64) float64 {
-				u := append([]float64{}, at...)
-				u[j] += step
-				p, err := o.At(context.Background(), u)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p.Value()
-			}
-			p, err := o.At(context.Background(), at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := make([]float64, len(at))
-			if err := p.Gradient(got); err != nil {
-				t.Fatal(err)
-			}
-			for j := range got {
-				want := (value(j, h) - value(j, -h)) / (2 * h)
-				if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
-					t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
-				}
-			}
+			centralDifferences(t, o, at)
 		})
 	}
 }

@@ -111,7 +111,6 @@ func TestOneNeighbourOfAMarkovProcess(t *testing.T) {
 // TestNeighbourGradients compares gradients with neighbours with central differences, for kernels with noise and with
 // weights.
 func TestNeighbourGradients(t *testing.T) {
-	const h = 1e-4
 	noise := kernel.Sum{{Kind: "matern32", Kernel: kernel.Matern32{ARD: true}}, {Kind: "noise", Kernel: kernel.Noise{}}}
 	for name, m := range methodsWithStructure(objective.Neighbours{Count: 4}) {
 		for kind, k := range map[string]kernel.Kernel{"ard": kernel.Matern12{ARD: true}, "noise": noise, "weights": kernel.Matern12{}} {
@@ -132,29 +131,7 @@ func TestNeighbourGradients(t *testing.T) {
 						return
 					}
 					at := o.Layout.Pick(o.Layout.Start())
-					value := func(j int, step float64) float64 {
-						u := append([]float64{}, at...)
-						u[j] += step
-						p, err := o.At(context.Background(), u)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return p.Value()
-					}
-					p, err := o.At(context.Background(), at)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got := make([]float64, len(at))
-					if err := p.Gradient(got); err != nil {
-						t.Fatal(err)
-					}
-					for j := range got {
-						want := (value(j, h) - value(j, -h)) / (2 * h)
-						if !(math.Abs(got[j]-want) <= 1e-6*max(1, math.Abs(want), math.Abs(p.Value()))) {
-							t.Errorf("derivative %d is %.10g, differences give %.10g", j, got[j], want)
-						}
-					}
+					centralDifferences(t, o, at)
 				})
 			}
 		}
@@ -243,29 +220,12 @@ func TestNeighboursOfSeveralClasses(t *testing.T) {
 	if math.Abs(got.Value()-want.Value()) > 1 {
 		t.Errorf("log evidence %v with 5 neighbours and %v with all", got.Value(), want.Value())
 	}
-	const h = 1e-4
-	value := func(step float64) float64 {
-		own := m
-		own.Kernels, own.Inference = []kernel.Kernel{kernel.Matern12{}}, approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 5}}}
-		o, err := objective.New(own, objective.LogEvidence{}, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := o.Layout.Pick(o.Layout.Start())
-		at[1] += step
-		p, err := o.At(context.Background(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p.Value()
-	}
-	gradient := make([]float64, 2)
-	if err := got.Gradient(gradient); err != nil {
+	m.Kernels, m.Inference = []kernel.Kernel{kernel.Matern12{}}, approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 5}}}
+	o, err := objective.New(m, objective.LogEvidence{}, data)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (value(h) - value(-h)) / (2 * h); math.Abs(gradient[1]-want) > 1e-6*max(1, math.Abs(want)) {
-		t.Errorf("derivative %.10g, differences give %.10g", gradient[1], want)
-	}
+	centralDifferences(t, o, o.Layout.Pick(o.Layout.Start()))
 }
 
 // TestNeighboursOfASmoothProcess: the variance that is added to nearly singular covariances is the same at all

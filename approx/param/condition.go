@@ -95,7 +95,7 @@ func (c *Condition) within(prefix string) *Condition {
 // it does not hold. It holds where one of its hyperparameters does not matter.
 type Constraint struct {
 	Text  string   // how the user has written it
-	Names []string // of the hyperparameters, which may be any of a space
+	Names []string // names of hyperparameters of a space
 	// Holds is given their values in the order of Names, in natural units.
 	Holds func(values []float64) bool `json:"-"`
 }

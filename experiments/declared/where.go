@@ -24,7 +24,7 @@ var whereFunctions = []string{"abs", "ceil", "floor", "max", "min", "round"}
 
 // WhereError is a mistake in the text of a constraint.
 type WhereError struct {
-	Line, Column int // from 1, in the text
+	Line, Column int // place in the text, counted from 1
 	Message      string
 }
 
@@ -59,7 +59,7 @@ func Where(text string, specs []param.Spec) (*param.Constraint, error) {
 	}
 	c := &param.Constraint{Text: text}
 	values := tree{}    // positions in c.Names
-	var choices [][]any // by these positions: the values of a choice; nil: of a number
+	var choices [][]any // the values of each choice, by position in c.Names; nil for a number
 	for k, i := range used.of {
 		var of []any
 		for v := range specs[i].Choices {

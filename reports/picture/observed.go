@@ -11,9 +11,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// observedPictures show, for every data set with numeric targets and every evaluation, the held-out
-// targets of the best configuration beside their predictions, with R²; the residuals; and how many
-// targets the central intervals of the predictions cover.
+// observedPictures are of every data set with numeric targets and every evaluation. They show the
+// held-out targets of the best configuration against their predictions, with R². They also show the
+// residuals, and how many targets the central intervals of the predictions cover.
 func observedPictures(r pictureReport) (out []figure.Figure) {
 	for i, g := range groupsOf(r) {
 		group, without := r.fitting(g, 1, false)

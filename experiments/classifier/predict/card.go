@@ -103,7 +103,7 @@ func (c *Classifier) dataPart(x *mat.Dense) page.Part {
 		t := table.Table{Title: "classes of " + cmp.Or(label, "the label"),
 			Columns: table.Columns("class", "cases", "%")}
 		weights := of.Weights
-		if weights != nil { // for counts, the weights are numbers of trials
+		if weights != nil { // each is the number of trials of a case with counts
 			t.Columns = table.Columns("class", "rows", "sum of weights", "%")
 		}
 		for k, class := range c.file.Columns.Classes {
