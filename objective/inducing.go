@@ -66,6 +66,9 @@ func (i Inducing) Check([]kernel.Kernel, int) error {
 // Rank implements Structure.
 func (i Inducing) Rank(n int) int { return min(n, i.Points) }
 
+// Width implements Structure.
+func (i Inducing) Width(n, _ int) int { return i.Rank(n) }
+
 func (i Inducing) of(x *kernel.Inputs) structure { return &induction{option: i, x: x} }
 
 // InducingOf is the option inducing of a method; zero if it has none.

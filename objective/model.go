@@ -135,10 +135,11 @@ func (m Model) Memory(s approx.Size, dim int, c Criterion, gradient bool) int64 
 	return 8*matrices*n*n + own + sum.Kept + max(passing, predicted)
 }
 
-// Rank is the rank of the prior covariance of n cases, at most n.
-func (m Model) Rank(n int) int {
+// Width is the Width of the structure of the covariance of n cases with dim inputs, at most n, its
+// value for the matrix.
+func (m Model) Width(n, dim int) int {
 	if own := structureOf(m.Inference, n); own != nil {
-		return own.Rank(n)
+		return min(n, own.Width(n, dim))
 	}
 	return n
 }

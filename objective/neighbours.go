@@ -62,6 +62,16 @@ func (b Neighbours) Check(_ []kernel.Kernel, together int) error {
 // Rank implements Structure: with all other cases as neighbours the covariance is K.
 func (b Neighbours) Rank(n int) int { return min(n, b.Count+1) }
 
+// Width implements Structure. It depends on the places of the cases. The estimate fits cases with
+// normal inputs, to a third.
+func (b Neighbours) Width(n, dim int) int {
+	k, d, cases := float64(b.Count), float64(dim), float64(n)
+	if dim == 1 {
+		return b.Count + 16
+	}
+	return int(math.Ceil(min(1.05*k/(k+20)*cases, 0.6*k/d*math.Pow(cases, 1-1/d))))
+}
+
 func (b Neighbours) of(x *kernel.Inputs) structure { return &nearby{count: b.Count, x: x} }
 
 // nearby has the neighbours of the cases of a training set, chosen when they are first needed.
@@ -183,11 +193,7 @@ func blockSize(m int) int { return (m + 1) * (m + 2) / 2 }
 func (b Neighbours) Memory(_ approx.Approximation, s approx.Size, dim int) int64 {
 	n, k, d := float64(s.Cases), float64(b.Count), float64(dim)
 	block := float64(blockSize(b.Count))
-	entries := n * (k + 16)
-	if dim > 1 {
-		entries = min(1.05*k/(k+20)*n*n, 0.6*k/d*math.Pow(n, 2-1/d))
-	}
-	numbers := (1+float64(s.Kernels))*n*block + 6*entries
+	numbers := (1+float64(s.Kernels))*n*block + 6*n*float64(b.Width(s.Cases, dim))
 	if kept := 2 * n * block * d; kept <= mostKept {
 		numbers += kept + n*block
 	}

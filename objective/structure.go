@@ -18,6 +18,9 @@ type Structure interface {
 	Check(kernels []kernel.Kernel, together int) error
 	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
 	Rank(n int) int
+	// Width is the number of numbers that a factor has for each of n cases with dim inputs, for
+	// estimates of times: an evaluation takes O(n w²).
+	Width(n, dim int) int
 	// Memory is the memory of a fit in bytes.
 	Memory(m approx.Approximation, s approx.Size, dim int) int64
 	// of is the structure of these cases.

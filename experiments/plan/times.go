@@ -170,11 +170,11 @@ func (r *Rates) Times(m objective.Model, s approx.Size, dim int) (t FitTimes, ok
 // times are the nominal times, multiplied. A kernel takes n²d once and n² per covariance, and its
 // gradient n² per hyperparameter; a method takes terms in n³, n² and n per latent process. With m
 // inducing inputs, kernels compute n m covariances, and a method takes about six passes of n m²
-// instead of one of n³.
+// instead of one of n³. The same is estimated for another structure of width m.
 func (s speed) times(m objective.Model, size approx.Size, dim int) (t FitTimes) {
 	n, known, passes := float64(size.Cases), float64(size.Cases), 1.0
-	if rank := m.Rank(size.Cases); rank < size.Cases {
-		known, passes = float64(rank), 6
+	if width := m.Width(size.Cases, dim); width < size.Cases {
+		known, passes = float64(width), 6
 	}
 	for _, k := range m.Kernels {
 		for _, leaf := range kernel.Leaves(k, dim) {
