@@ -72,25 +72,15 @@ func (p *Point) Slopes(mean, variance []float64) (proba, slope []float64, ok boo
 }
 
 // Similarities are the prior correlations of latent values at the training cases, or at the
-// inducing inputs, with latent values at the cases z, n×m, without the kernel's noise: k(x_i,
-// z_j)/√(k(x_i, x_i) k(z_j, z_j)). With a kernel for each class the mean over the kernels is taken.
+// inducing inputs, with latent values at the cases z, n×m, without the kernel's noise (see
+// correlations). With a kernel for each class the mean over the kernels is taken.
 func (p *Point) Similarities(z *kernel.Inputs) *mat.Dense {
-	x := p.objective.data.X
-	out, cross := mat.NewDense(x.N(), z.N(), nil), mat.NewDense(x.N(), z.N(), nil)
-	own, other := make([]float64, x.N()), make([]float64, z.N())
-	for j, k := range p.objective.model.Kernels {
-		theta := p.objective.Layout.kernel(p.Theta, j)
-		kernel.Cross(k, cross, theta, x, z)
-		kernel.SmoothDiag(k, own, theta, x)
-		kernel.SmoothDiag(k, other, theta, z)
-		cross.Apply(func(i, j int, v float64) float64 {
-			scale := math.Sqrt(own[i] * other[j])
-			if scale == 0 {
-				return 0
-			}
-			return v / scale / float64(len(p.objective.model.Kernels))
-		}, cross)
-		out.Add(out, cross)
+	x, kernels := p.objective.data.X, p.objective.model.Kernels
+	out := mat.NewDense(x.N(), z.N(), nil)
+	for j, k := range kernels {
+		of := correlations(k, p.objective.Layout.kernel(p.Theta, j), x, z)
+		of.Scale(1/float64(len(kernels)), of)
+		out.Add(out, of)
 	}
 	return out
 }

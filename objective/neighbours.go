@@ -62,8 +62,8 @@ func (b Neighbours) Check(_ []kernel.Kernel, together int) error {
 // Rank implements Structure: with all other cases as neighbours the covariance is K.
 func (b Neighbours) Rank(n int) int { return min(n, b.Count+1) }
 
-// Width implements Structure. It depends on the places of the cases. The estimate fits cases with
-// normal inputs, to a third.
+// Width implements Structure. It depends on the places of the cases. For 500 to 6000 cases with 1
+// to 10 normal inputs and 5 to 40 neighbours the estimate is right within a factor of 2.
 func (b Neighbours) Width(n, dim int) int {
 	k, d, cases := float64(b.Count), float64(dim), float64(n)
 	if dim == 1 {
@@ -147,19 +147,22 @@ func (s *nearby) order() []int {
 	return order
 }
 
-// correlations are the prior correlations of x with z, without noise.
+// correlations are the prior correlations of x with z, without noise: k(x_i, z_j)/√(k(x_i, x_i)
+// k(z_j, z_j)), and 0 for a value of variance 0, which a linear kernel has at 0.
 func correlations(k kernel.Kernel, theta []float64, x, z *kernel.Inputs) *mat.Dense {
 	dst, rows, columns := mat.NewDense(x.N(), z.N(), nil), make([]float64, x.N()), make([]float64, z.N())
 	kernel.Cross(k, dst, theta, x, z)
 	kernel.SmoothDiag(k, rows, theta, x)
 	kernel.SmoothDiag(k, columns, theta, z)
-	for j, v := range columns {
-		columns[j] = 1 / math.Sqrt(v)
-	}
 	for i, v := range rows {
 		row := dst.RawRowView(i)
-		floats.Mul(row, columns)
-		floats.Scale(1/math.Sqrt(v), row)
+		for j, w := range columns {
+			if scale := math.Sqrt(v * w); scale > 0 {
+				row[j] /= scale
+			} else {
+				row[j] = 0
+			}
+		}
 	}
 	return dst
 }
@@ -188,8 +191,7 @@ func all(int) bool { return true }
 func blockSize(m int) int { return (m + 1) * (m + 2) / 2 }
 
 // Memory implements Structure. It counts the blocks and their adjoint, the pairs that are kept, and
-// the factor with what a gradient takes of it. The number of entries of a factor depends on the
-// places of the cases. The estimates fit cases with normal inputs, to a third.
+// the factor with what a gradient takes of it, see Width.
 func (b Neighbours) Memory(_ approx.Approximation, s approx.Size, dim int) int64 {
 	n, k, d := float64(s.Cases), float64(b.Count), float64(dim)
 	block := float64(blockSize(b.Count))

@@ -132,6 +132,10 @@ func TestNeighbourGradients(t *testing.T) {
 					}
 					at := o.Layout.Pick(o.Layout.Start())
 					centralDifferences(t, o, at)
+					for j := range at { // far from the start: large amplitudes, long and short lengths
+						at[j] += 1.5 * math.Cos(float64(j))
+					}
+					centralDifferences(t, o, at)
 				})
 			}
 		}
@@ -276,5 +280,24 @@ func TestSumsOfNeighbours(t *testing.T) {
 				t.Errorf("class %d: %s is %.12g, want %.12g", class, what, pair[0], pair[1])
 			}
 		}
+	}
+}
+
+// TestNeighboursOfZeroVariance: where a linear kernel without bias has variance 0, a case is no close neighbour, and nothing is NaN.
+func TestNeighboursOfZeroVariance(t *testing.T) {
+	data := roughData(8, 40, 2, false)
+	data.X.X.SetRow(7, []float64{0, 0})
+	m := objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: objective.Neighbours{Count: 4}}}
+	k := kernel.Sum{{Kind: "linear", Kernel: kernel.Linear{Bias: new(bool)}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	p := pointAt(t, m, k, objective.LogEvidence{}, data, 0)
+	z := &kernel.Inputs{X: mat.NewDense(2, 2, []float64{0, 0, 1, -1})}
+	means, variances := p.Latents(z)
+	for i := range 2 {
+		if math.IsNaN(means[0][i]) || !(variances[0][i] > 0) || math.IsNaN(p.Value()) {
+			t.Errorf("input %d has mean %v and variance %v, log evidence %v", i, means[0][i], variances[0][i], p.Value())
+		}
+	}
+	if similar := p.Similarities(z); similar.At(3, 0) != 0 || math.IsNaN(similar.At(7, 1)) {
+		t.Errorf("correlations with a value of variance 0: %v, %v", similar.At(3, 0), similar.At(7, 1))
 	}
 }

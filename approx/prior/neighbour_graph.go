@@ -22,7 +22,9 @@ type Neighbours struct {
 
 // addedShare is the share of its largest variance that the diagonal of a block gets, if any.
 // nearlySingular is the smallest squared pivot of a block, relative to that variance, with which no
-// block needs it. With other hyperparameters a pivot may become much smaller.
+// block needs it. With other hyperparameters a pivot may become much smaller. With a
+// share of 1e-10, or one that depended on the hyperparameters, EP and climbs with the kernel se did
+// not converge.
 const addedShare, nearlySingular = 1e-6, 1e-4
 
 // Settle decides whether the diagonals of all blocks are raised, given blocks for usual
