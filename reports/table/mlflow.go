@@ -22,10 +22,12 @@ const (
 
 // mlflowStore writes the folder that the file store of MLflow reads: EXPERIMENT/meta.yaml and, for
 // each run, EXPERIMENT/RUN/meta.yaml with a file for each parameter, metric and tag. Identifiers
-// are hashes of the experiment's key, and times are 0, so equal runs give equal files.
+// are hashes of the experiment's key, and times are 0, so equal runs give equal files. An
+// experiment's identifier is a number in the files, which MLflow before 1.0 needs and later
+// versions convert.
 func mlflowStore(r *reports.Report) ([]File, error) {
 	s := mlflowFiles{r: r, experiment: mlflowNumber(r.Manifest.Key)}
-	s.file(s.experiment+"/meta.yaml", "artifact_location: %s\ncreation_time: 0\nexperiment_id: '%s'\n"+
+	s.file(s.experiment+"/meta.yaml", "artifact_location: %s\ncreation_time: 0\nexperiment_id: %s\n"+
 		"last_update_time: 0\nlifecycle_stage: active\nname: %s\n", strconv.Quote("mlruns/"+s.experiment), s.experiment,
 		strconv.Quote(r.Experiment))
 	for i, c := range r.Configurations {
@@ -55,8 +57,8 @@ func (s *mlflowFiles) file(name, format string, args ...any) {
 func (s *mlflowFiles) run(name string, status int, tags map[string]string) string {
 	id := mlflowHash(s.r.Manifest.Key, name)[:32]
 	folder := s.experiment + "/" + id
-	s.file(folder+"/meta.yaml", "artifact_uri: %s\nend_time: 0\nentry_point_name: ''\nexperiment_id: '%s'\n"+
-		"lifecycle_stage: active\nrun_id: %s\nrun_name: %s\nrun_uuid: %s\nsource_name: ''\nsource_type: 4\n"+
+	s.file(folder+"/meta.yaml", "artifact_uri: %s\nend_time: 0\nentry_point_name: ''\nexperiment_id: %s\n"+
+		"lifecycle_stage: active\nname: ''\nrun_id: %s\nrun_name: %s\nrun_uuid: %s\nsource_name: ''\nsource_type: 4\n"+
 		"source_version: ''\nstart_time: 0\nstatus: %d\ntags: []\nuser_id: gpc-tune\n",
 		strconv.Quote("mlruns/"+folder+"/artifacts"), s.experiment, id, strconv.Quote(name), id, status)
 	s.values(folder, "tags", map[string]string{"mlflow.runName": name, "mlflow.source.name": "gpc-tune",
@@ -74,12 +76,17 @@ func (s *mlflowFiles) values(folder, kind string, values map[string]string) {
 	}
 }
 
-// metric adds the values of a metric by step; one that is not finite is left out.
+// metric adds the values of a metric by step; one that is not finite is left out. MLflow before 1.0
+// has no steps, and later versions read a value without one as step 0.
 func (s *mlflowFiles) metric(folder, name string, values ...reports.Interim) {
 	var text strings.Builder
 	for _, at := range values {
 		if at.Value.Finite() {
-			fmt.Fprintf(&text, "0 %v %d\n", float64(at.Value), int64(at.Step))
+			fmt.Fprintf(&text, "0 %v", float64(at.Value))
+			if at.Step != 0 {
+				fmt.Fprintf(&text, " %d", int64(at.Step))
+			}
+			text.WriteByte('\n')
 		}
 	}
 	if text.Len() > 0 {

@@ -30,8 +30,7 @@ except ImportError:
             known = self.get_params()
             for name, value in params.items():
                 if name not in known:
-                    raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: "
-                                     f"{sorted(known)}.")
+                    raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid are: {sorted(known)}.")
                 setattr(self, name, value)
             return self
 

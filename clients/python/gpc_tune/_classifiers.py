@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -14,8 +15,8 @@ import numpy as np
 
 from . import _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
-from ._effects import Effects, effects
-from ._process import Model, Process, working
+from ._effects import Effects
+from ._process import InvalidError, Model, Process, working
 from ._report import Report
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
@@ -26,9 +27,6 @@ Part = Union[str, Mapping[str, Any], Sequence[Any], None]
 class _Classifier(ClassifierMixin, BaseEstimator):
     """What both classifiers share: the table of the training cases, and predictions."""
 
-    classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
     _sorted = False  # the order of the cases is made independent of the table's
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_Classifier":
@@ -37,9 +35,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or pandas frame, (n, d)
-            Inputs. Columns of a frame keep their types: categories are compared by name, ordered
-            ones by rank, dates become days, month, weekday and hour, and missing values are
-            replaced by the median.
+            Inputs. Columns of a frame keep their types: categories are compared by name, ordered ones by rank, dates
+            become days, month, weekday and hour, and missing values are replaced by the median.
         y : array or series, (n,)
             Labels: texts, whole numbers or truth values.
         sample_weight : array, (n,), optional
@@ -54,7 +51,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         if len(np.unique(coded[kept])) < 2:
             raise ValueError(f"This classifier needs samples of at least 2 classes in the data, but the data contains "
                              f"only one class (n_samples = {n})")
-        label = str(getattr(y, "name", None) or "label").strip() or "label"
+        label, weighted = str(getattr(y, "name", None) or "label").strip() or "label", "sample weight"
+        while names is not None and label in map(str, names):
+            label += "_"
+        while weighted in [label, *(names if names is not None else ())]:
+            weighted += "_"
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if names is not None and all(isinstance(name, str) for name in names):
@@ -63,7 +64,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError("Feature names are only supported if all input features have string names, but your input "
                             f"has {sorted({type(v).__name__ for v in names})} as feature name / column name types.")
         self.classes_, self.n_features_in_ = classes, len(columns)
-        self._inputs = _table.learn(names, columns, [label, "sample weight"])
+        self._inputs = _table.learn(names, columns, [label, weighted])
         self._names, self._label = _names(classes), label
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         rows = np.flatnonzero(kept)
@@ -75,9 +76,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         data: dict[str, Any] = {"train": "train.parquet", "label": label, "missing": "median",
                                 "categorical": "one_hot"}
         if len(set(weight[kept].tolist())) > 1 or weight[kept][0] != 1:
-            header.append("sample weight")
+            header.append(weighted)
             table.append(weight[rows])
-            data["weights"] = "sample weight"
+            data["weights"] = weighted
         for key, value in (("columns", {i.name: i.meaning for i in self._inputs if i.meaning}),
                            ("categories", [i.name for i in self._inputs if i.kind == "text"]),
                            ("order", self._names if len(classes) > 2 else None),
@@ -95,13 +96,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        if not hasattr(self, "_model"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-                                 "arguments before using this estimator.")
-        names, columns, n = _table.columns_of(X)
-        self._compare(names, len(columns))
-        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
-        header = [i.name for i in self._inputs]
+        header, table, n = self._table_of(X)
         size = sum(v.nbytes if isinstance(v, np.ndarray) else 4 * n + sum(map(len, v)) for v in table)
         rows = max(1, n * CHUNK // max(size, 1))
         proba, decisions = np.zeros((n, len(self.classes_))), np.empty(n, dtype=int)
@@ -114,16 +109,23 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             decisions[at:at + rows] = index[out[:, of.index("decision")].astype(int)]
         return proba, decisions
 
+    def _table_of(self, X: Any) -> tuple[list[str], list[_table.Values], int]:
+        """The names of the inputs, their values for the rows of X, and the number of rows."""
+        inputs = self._fitted_inputs()
+        names, columns, n = _table.columns_of(X)
+        self._compare(names, len(columns))
+        return [i.name for i in inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, inputs)], n
+
     def _compare(self, names: Optional[list[Any]], d: int) -> None:
         """Raises or warns if names or number of columns are not those of the training table."""
         kind, fitted = type(self).__name__, getattr(self, "feature_names_in_", None)
         if names is not None and not all(isinstance(name, str) for name in names):
             names = None
         if fitted is None and names is not None:
-            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=4)
+            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
         elif fitted is not None and names is None:
             warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names",
-                          stacklevel=4)
+                          stacklevel=5)
         elif fitted is not None and names != fitted.tolist():
             text = "The feature names should match those that were passed during fit.\n"
             unseen, missing = sorted(set(names or ()) - set(fitted)), sorted(set(fitted) - set(names or ()))
@@ -152,23 +154,39 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """The sets of classes that contain the true class with this coverage, for each class.
 
         A set compares the probabilities of a case with the held-out ones of the training cases, which are there with
-        TunedClassifier, and with GaussianProcessClassifier(cv=...).
-
-        Parameters
-        ----------
-        X : array or pandas frame, (n, d)
-        coverage : float, between 0 and 1
+        TunedClassifier, and with GaussianProcessClassifier(cv=...). coverage is between 0 and 1.
 
         Returns
         -------
         array of bool, (n, classes), or a frame with the index of X and the columns classes_
             Whether each class is in the set of each row. A set can be empty.
         """
+        if not 0 < coverage < 1:
+            raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
+        if self._fitted("sets") is None:
+            raise InvalidError("the model has no held-out cases to compare with: use GaussianProcessClassifier(cv=10), "
+                               "or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in your study")
         rows = list(csv.reader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage))))))
         at = rows[0].index("set")
         found = [row[at].split("; ") for row in rows[1:]]
         out = np.array([[name in set_ for name in self._names] for set_ in found], dtype=bool)
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
+
+    def why(self, X: Any) -> Any:
+        """Says what moved each prediction, as ``gpc-tune predict --why`` does. A row takes up to seconds.
+
+        The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of each
+        input by its name, which with base have the probability as their sum; ``nearest``, training cases with their
+        classes and kernel values; ``outside``, inputs outside of what was seen.
+        """
+        head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
+        of = dict(zip(head, zip(*rows)))
+        classes = dict(zip(self._names, self.classes_.tolist()))
+        columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
+        for name, i in zip(getattr(self, "feature_names_in_", [i.name for i in self._inputs]), self._inputs):
+            columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
+        columns.update({key: list(of[key]) for key in ("nearest", "outside")})
+        return _table.frame(columns, getattr(X, "index", None))
 
     def effects(self, X: Any, y: Any = None, *, inputs: Sequence[str] = (), pairs: Sequence[Sequence[str]] = (),
                 repeats: int = 5, random_state: Optional[int] = None) -> Effects:
@@ -181,8 +199,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         y : array or series, (n,), optional
             Their labels. Importances need them.
         inputs : names
-            The inputs that get curves, by the names of the frame, or x1, x2, ... of an array; by default the six most
-            important ones.
+            Inputs that get curves, by their names in the frame, or x1, x2, ... of an array; by default six.
         pairs : pairs of names
             Inputs whose joint effect is shown: of the first at three values of the second.
         repeats : int
@@ -196,9 +213,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             args += ["--input", known.get(str(name), name if isinstance(name, str) else name.name)]
         for a, b in pairs:
             args += ["--pair", f"{known.get(str(a), a)},{known.get(str(b), b)}"]
-        text = self._run(X, y, "effects", *args, "--format", "json")
-        return effects(text, {program: name for name, program in known.items()},
-                       dict(zip(self._names, self.classes_.tolist())),
+        return Effects(json.loads(self._run(X, y, "effects", *args, "--format", "json")),
+                       {i: name for name, i in known.items()}, dict(zip(self._names, self.classes_.tolist())),
                        lambda: self._run(X, y, "effects", *args, "--format", "html"))
 
     def _fitted_inputs(self) -> list[_table.Column]:
@@ -207,10 +223,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def _run(self, X: Any, y: Any, command: str, *args: str) -> str:
         """The output of a command on the model file and the rows of X, with the labels y if they are there."""
-        inputs = self._fitted_inputs()
-        names, columns, n = _table.columns_of(X)
-        self._compare(names, len(columns))
-        header, table = [i.name for i in inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, inputs)]
+        header, table, n = self._table_of(X)
         if y is not None:
             place = {c: k for k, c in enumerate(self.classes_.tolist())}
             y = np.asarray(y)
@@ -243,11 +256,12 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, field: str) -> Any:
         if not hasattr(self, "_model"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet.")
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                                 "arguments before using this estimator.")
         return self._model.field(field)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the model file, which gpc-tune predict and serve-model read. It has training cases."""
+        """Writes the model file, which load, gpc-tune predict and serve-model read. It has training cases."""
         self._fitted("schema")
         with open(path, "wb") as file:
             file.write(self._model.file)
@@ -285,11 +299,10 @@ class GaussianProcessClassifier(_Classifier):
     Parameters
     ----------
     kernel : text or mapping
-        Covariance function: a name of ``gpc-tune list kernels``, or as in a study,
-        ``{"se": {"ard": True}}`` or ``"{sum: [se, noise]}"``.
+        Covariance function: a name of ``gpc-tune list kernels``, ``{"se": {"ard": True}}`` or ``"{sum: [se, noise]}"``.
     inference : text or mapping
-        Method that approximates the posterior and predicts: ep, laplace, variational and others,
-        ``{"ep": {"inducing": 200}}`` for thousands of cases, or a comparator.
+        Method that approximates the posterior and predicts: ep, laplace, variational, ``{"ep": {"inducing": 200}}`` for
+        thousands of cases, or another of ``gpc-tune list inference``.
     likelihood : text or mapping, optional
         By default probit for two classes, and softmax for more.
     mean : text or mapping
@@ -310,9 +323,8 @@ class GaussianProcessClassifier(_Classifier):
 
     Attributes
     ----------
-    classes_ : array, (classes,)
-    n_features_in_ : int
-    feature_names_in_ : array, (d,), of a frame whose columns have texts as names
+    classes_, n_features_in_, feature_names_in_
+        As in scikit-learn.
     log_evidence_ : float, in nats
     hyperparameters_ : dict
     """
@@ -322,16 +334,9 @@ class GaussianProcessClassifier(_Classifier):
     def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
                  classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
                  cv: Optional[int] = None, random_state: Optional[int] = None, verbose: bool = False):
-        self.kernel = kernel
-        self.inference = inference
-        self.likelihood = likelihood
-        self.mean = mean
-        self.classes = classes
-        self.preprocess = preprocess
-        self.tune = tune
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+        self.kernel, self.inference, self.likelihood, self.mean = kernel, inference, likelihood, mean
+        self.classes, self.preprocess, self.tune, self.cv = classes, preprocess, tune, cv
+        self.random_state, self.verbose = random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
         likelihood = self.likelihood
@@ -350,16 +355,35 @@ class GaussianProcessClassifier(_Classifier):
                  "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()), f"tune: {_yaml(tune)}"]
         if self.cv is not None:
             study += [f"evaluate: {{kfold: {{k: {int(self.cv)}}}}}", "predict: {sets: {coverage: 0.9}}"]
-        process.ask("write", "\n".join(study).encode(), name="model.yaml")
+        process.study("model.yaml", "\n".join(study))
         process.command("fit", "model.yaml", "-m", "model.json", verbose=self.verbose)
 
 
+def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
+    """The fitted classifier of a model file, which save or ``gpc-tune fit`` has written.
+
+    Classes are whole numbers or truth values where all of them are, and else texts. A pickle keeps classes of any type.
+    """
+    with open(path, "rb") as file:
+        model = Model(file.read())
+    columns, known = model.field("columns"), inspect.signature(GaussianProcessClassifier).parameters
+    if not columns:
+        raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
+    out = GaussianProcessClassifier(**{k: v for k, v in model.field("model").items() if k in known})
+    out._model, out._names, out._label = model, columns["classes"], columns["label"]["name"]
+    out._inputs = [_table.Column(i["name"], "date" if "date" in i else "text" if {"levels", "order"} & set(i) else
+                                 "number") for i in columns["inputs"]]
+    plain = [re.fullmatch(r"-?\d{1,15}|False|True", name) for name in out._names]
+    values = [json.loads(name.lower()) if all(plain) else name for name in out._names]
+    out.classes_ = np.array(values if len(set(map(type, values))) == 1 else out._names)
+    out.n_features_in_ = len(out._inputs)
+    if [i.name for i in out._inputs] != [f"x{j + 1}" for j in range(out.n_features_in_)]:
+        out.feature_names_in_ = np.array([i.name for i in out._inputs], dtype=object)
+    return out
+
+
 def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if hasattr(random_state, "randint"):
-        return int(random_state.randint(1 << 31))
-    return int(random_state)
+    return int(random_state.randint(1 << 31) if hasattr(random_state, "randint") else random_state or 0)
 
 
 class TunedClassifier(_Classifier):
@@ -369,9 +393,10 @@ class TunedClassifier(_Classifier):
     ----------
     study : path, text of YAML or mapping, optional
         A study, whose section data is replaced by the table of fit; by default the one that
-        ``gpc-tune init`` writes for this table. With a study of your own sets() needs
-        predict: {sets: {coverage: 0.9}} in it, and folds.
-    time : text
+        ``gpc-tune init`` writes for this table. Every combination of the lists under model is compared:
+        ``{"model": {"kernel": ["se", "linear"], "likelihood": "probit", "inference": ["ep", "laplace"]},
+        "evaluate": {"kfold": {"k": 10}}, "predict": {"sets": {"coverage": 0.9}}}``; sets() needs the last two.
+    time : text, or number of seconds
         The time that the study of ``gpc-tune init`` may take: 30s, 2m, 4h or overnight.
     random_state : int, optional
         Seed of all random numbers, by default of the study.
@@ -383,29 +408,23 @@ class TunedClassifier(_Classifier):
     classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_
         As of GaussianProcessClassifier.
     answer_ : dict
-        Which configuration is best and by how much, as "answer" in results.json.
+        Which configuration is best and by how much, as "answer" in results.json: "configuration" is its number,
+        "set" those that may be as good, "rivals" the differences from it.
     report_ : Report
         The report of the run, which a notebook shows as a page.
     study_ : text
         The study that has run.
     """
 
-    answer_: dict[str, Any]
-    report_: Report
-    study_: str
-
     def __init__(self, study: Any = None, *, time: str = "2m", random_state: Optional[int] = None,
                  verbose: bool = True):
-        self.study = study
-        self.time = time
-        self.random_state = random_state
-        self.verbose = verbose
+        self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
         settings = [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
         if self.study is None:
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time",
-                            self.time)
+                            self.time if isinstance(self.time, str) else f"{self.time}s")
             for key in ("weights", "categories", "positive"):  # init may leave out classes of a single case
                 if key in data:
                     settings += ["--set", f"data.{key}={json.dumps(data[key])}"]
@@ -416,11 +435,11 @@ class TunedClassifier(_Classifier):
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
         else:
             self.study_ = _with_data(self.study, data)
-            process.ask("write", self.study_.encode(), name="study.yaml")
+            process.study("study.yaml", self.study_)
         text = process.command("run", "study.yaml", "-o", "run", "--set", "report.formats=[html]", *settings,
                                verbose=self.verbose, partly=True)
         process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", "--set",
-                        "report.formats=[html]", *settings, warn=False, partly=True)
+                        "report.formats=[html]", *settings, warned=False, partly=True)
         self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
         self.answer_ = json.loads(process.ask("read", name="run/results.json")[1]).get("answer", {})
 
@@ -429,7 +448,7 @@ def _with_data(study: Any, data: dict[str, Any]) -> str:
     """A study with this section data in place of its own."""
     data = {"preprocess": "standardize", **data}
     if isinstance(study, Mapping):
-        return json.dumps({**study, "data": data})
+        return json.dumps({**study, "data": data}, indent=1)
     text = os.fspath(study)
     if "\n" not in text:
         with open(text, encoding="utf-8") as file:

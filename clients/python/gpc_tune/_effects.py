@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, Callable, Mapping, Optional
+import functools
+from typing import Any, Callable, Mapping
 
 import numpy as np
 
@@ -55,22 +55,15 @@ class Effects:
         for key in ("x", "mean", "lo", "hi"):
             columns[key] = np.array(columns[key], dtype=float)  # type: ignore[assignment]
         self.curves = _table.frame(columns)
-        self._page, self._report = page, None  # type: tuple[Callable[[], str], Optional[Report]]
+        self._page = page
         self._text = f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
 
-    @property
+    @functools.cached_property
     def report_(self) -> Report:
-        if self._report is None:
-            self._report = Report(self._text, self._page())
-        return self._report
+        return Report(self._text, self._page())
 
     def __repr__(self) -> str:
-        return f"Effects({self._text})"
+        return f"Effects({self._text})\n{self.importance}"
 
     def _repr_html_(self) -> str:
         return self.report_._repr_html_()
-
-
-def effects(text: str, names: Mapping[str, Any], classes: Mapping[str, Any], page: Callable[[], str]) -> Effects:
-    """The effects in the JSON of the program."""
-    return Effects(json.loads(text), names, classes, page)

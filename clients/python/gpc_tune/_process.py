@@ -51,6 +51,16 @@ def program() -> str:
     return found
 
 
+def warn(text: str) -> None:
+    """Gives a warning of the program, at the line that called this package. Missing values are allowed."""
+    if text.startswith("values of ") and " stands in for each" in text:
+        return
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("gpc_tune."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, GpcTuneWarning, stacklevel=level)
+
+
 class Process:
     """One process of ``gpc-tune pipe``, which ends with this object, or with this interpreter.
 
@@ -59,15 +69,14 @@ class Process:
     """
 
     def __init__(self) -> None:
-        apart: dict[str, Any] = {"start_new_session": True}
-        if os.name == "nt":
-            apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
         self.lock = threading.RLock()
         self.busy = False  # a command runs, which may take long
         self.loaded: set[str] = set()
         self.models = 0  # how many predict with it
+        self.texts: dict[str, list[str]] = {}  # the lines of the YAML files that were written for it
         self._child = subprocess.Popen([program(), "pipe"], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, **apart)
+                                       stderr=subprocess.STDOUT, start_new_session=os.name != "nt",
+                                       creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0))
         self._folder: list[str] = []
         self.close = weakref.finalize(self, _end, self._child, self._folder)
         _processes.add(self)
@@ -125,10 +134,10 @@ class Process:
         code = self._child.returncode
         return GpcTuneError(text or f"the program was ended ({code})", code if code and code > 0 else None)
 
-    def command(self, *args: str, verbose: bool = False, warn: bool = True, partly: bool = False) -> str:
+    def command(self, *args: str, verbose: bool = False, warned: bool = True, partly: bool = False) -> str:
         """Runs a command in the folder of the process, and returns its standard output.
 
-        Progress goes to standard error if verbose; with warn, warnings become Python warnings. With
+        Progress goes to standard error if verbose; with warned, warnings become Python warnings. With
         partly, failures of some jobs are a warning too.
         """
         text: list[str] = []
@@ -149,10 +158,25 @@ class Process:
         if partly and response["code"] == FAILURES and re.match(r"\d+ of \d+ jobs failed", message):
             found.append("warning: " + message.strip())
         elif response["code"] != 0:
-            raise error("\n".join([message.strip(), *found]), response["code"])
-        for line in found if warn else ():
-            warnings.warn(line[len("warning: "):], GpcTuneWarning, stacklevel=5)
+            raise error("\n".join([self._quoted(message.strip()), *found]), response["code"])
+        for line in found if warned else ():
+            warn(line[len("warning: "):])
         return out.decode()
+
+    def path(self, name: str) -> str:
+        """The path of a file of the folder; a path stays as it is."""
+        return os.path.join(self._folder[0], name)
+
+    def study(self, name: str, text: str) -> None:
+        """Writes a YAML file, in the folder or at a path. Its mistakes are reported with their lines."""
+        self.texts[name] = text.splitlines()
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def _quoted(self, message: str) -> str:
+        """A message with the line of each mistake that has a position in a YAML file."""
+        return re.sub(r"(?m)^(.+?\.yaml):(\d+):\d+: .*", lambda at: "\n    ".join(
+            [at[0], *(t.strip() for t in self.texts.get(at[1], [])[int(at[2]) - 1:int(at[2])])]), message)
 
     def forget(self) -> None:
         """Closes what a fork of this interpreter has inherited; the process belongs to its parent."""
@@ -207,12 +231,9 @@ def resident(idle: bool = False) -> Process:
     with _choosing:
         process = _resident()
         free = process is not None and process.alive and not process.busy
-        if free and idle:
-            assert process is not None
-            free = process.lock.acquire(blocking=False)
-            if free:
-                process.lock.release()
-        if not free:
+        if free and idle and process.lock.acquire(blocking=False):  # type: ignore[union-attr]
+            process.lock.release()  # type: ignore[union-attr]
+        elif idle or not free:
             process = Process()
             _resident = weakref.ref(process)
         assert process is not None
@@ -289,8 +310,6 @@ class Model:
                     if not str(wrong).startswith("no model "):
                         raise
         for text in filter(None, response.get("text", "").split("\n")):
-            if text.startswith("values of ") and " stands in for each" in text:
-                continue  # missing values are allowed
-            warnings.warn(text, GpcTuneWarning, stacklevel=5)
+            warn(text)
         columns = response["columns"]
         return columns, response.get("classes", []), np.frombuffer(out, "<f8").reshape(-1, len(columns))

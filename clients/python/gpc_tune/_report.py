@@ -11,11 +11,7 @@ class Report:
     """The report of a run: a page in a notebook, and text where it is printed."""
 
     def __init__(self, text: str, page: str):
-        self.text = text
-        self.page = page
-
-    def __str__(self) -> str:
-        return self.text
+        self.text, self.page = text, page
 
     def __repr__(self) -> str:
         return self.text

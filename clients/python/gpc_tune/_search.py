@@ -11,6 +11,8 @@ import sys
 import weakref
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
+import numpy as np
+
 from ._classifiers import _seed
 from ._process import GpcTuneError, Process, _leave
 from ._report import Report
@@ -19,7 +21,7 @@ Value = Union[float, int, str, bool, None]
 
 
 class Asked(NamedTuple):
-    """A point to evaluate: its values by name, and the id with which its value is told."""
+    """A point to evaluate: ``point`` has its values by name, and its value is told with ``id``, or with all of this."""
 
     point: dict[str, Value]
     id: str
@@ -68,7 +70,9 @@ class Search:
     ----------
     space : mapping
         The range of each value by its name: ``(0.0, 1.0)`` are numbers, ``(1, 8)`` whole numbers,
-        ``["a", "b"]`` a choice, and ``{"log": {"from": 1e-5, "to": 1}}`` any range of a file.
+        ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` a scale of ``gpc-tune list ranges``, or its options as in a
+        file. ``{"whole": {"from": 2, "to": 5, "when": {"kind": "a"}}}`` matters where kind is a, and else keeps
+        its initial value.
     trials : int
         The number of points.
     method : text
@@ -79,7 +83,7 @@ class Search:
         Rule that ends trials early by their values on the way: median, successive_halving, or with options
         ``{"median": {"from": 10}}``.
     folder : path, optional
-        Where the search is kept. A search with the same arguments goes on there.
+        Where the search is kept. A search with the same arguments goes on there; one program at a time.
     random_state : int, optional
         Seed of the search.
 
@@ -96,12 +100,12 @@ class Search:
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
-        program: dict[str, Any] = {"hyperparameters": {name: _range(of) for name, of in space.items()},
+        program: dict[str, Any] = {"hyperparameters": {name: _range(name, of) for name, of in space.items()},
                                    "minimize": not maximize}
         if stop_early is not None:
             program["stop_early"] = stop_early
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
-                            "tune": {"method": method, "trials": trials}})
+                            "tune": {"method": method, "trials": int(trials)}}, indent=1, default=_plain)
         self._file = os.path.join(self._folder, "search.yaml")
         self._run = os.path.join(self._folder, "run")
         self._maximize = maximize
@@ -110,15 +114,11 @@ class Search:
         weakref.finalize(self, _leave, self._process).atexit = False
         self.untold_: list[Asked] = []
         self._asked = os.path.join(self._folder, "asked.json")
-        if os.path.exists(self._asked):
+        if self._folder and os.path.exists(self._asked):
             with open(self._asked, encoding="utf-8") as file:
                 self.untold_ = [Asked(*asked) for asked in json.load(file)]
-        if folder is None:
-            self._process.ask("write", study.encode(), name=self._file)
-        else:
-            os.makedirs(self._folder, exist_ok=True)
-            with open(self._file, "w", encoding="utf-8") as file:
-                file.write(study)
+        os.makedirs(self._process.path(self._folder), exist_ok=True)
+        self._process.study(self._file, study)
 
     def ask(self) -> Optional[Asked]:
         """The next point, or None if all are told; an error if the method waits for values first."""
@@ -161,38 +161,36 @@ class Search:
         return self._process.command("tell", self._file, "-o", self._run, *steps, "--", name, *text)
 
     def _keep(self) -> None:
-        if self._folder:
-            with open(self._asked, "w", encoding="utf-8") as file:
-                json.dump(self.untold_, file)
+        with open(self._process.path(self._asked), "w", encoding="utf-8") as file:
+            json.dump(self.untold_, file)
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
         """The points whose values are told, in their order: point, value (NaN: failed), failure, and stopped."""
+        if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
+            return []  # no point was asked for
         table = json.loads(self._process.command("export", self._run, "--what", "trials", "--format", "json",
-                                                 warn=False))
+                                                 warned=False))
         return [{"point": t["hyperparameters"], "value": math.nan if t["value"] is None else float(t["value"]),
                  "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
-        """The best point and its value."""
-        told = [(t["value"], t["point"]) for t in self.trials_
-                if math.isfinite(t["value"]) and not t["stopped"]]
+        """The best point and its value, (point, value)."""
+        trials = self.trials_
+        told = [(t["value"], t["point"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
         if not told:
-            raise GpcTuneError("no point has a value yet")
+            failed = [t["failure"] for t in trials if t["failure"]]
+            raise GpcTuneError("no point has a value yet" + "; the last has failed: ".join(["", *failed[-1:]]))
         value, point = (max if self._maximize else min)(told, key=lambda t: t[0])
         return point, value
 
     @property
     def report_(self) -> Report:
         """The report of the search."""
-        self._process.command("report", self._run, "--formats", "html", warn=False, partly=True)
-        if self._folder:
-            with open(os.path.join(self._run, "report.html"), encoding="utf-8") as file:
-                page = file.read()
-        else:
-            page = self._process.ask("read", name=os.path.join(self._run, "report.html"))[1].decode()
-        return Report(self._process.command("show", self._run, warn=False), page)
+        self._process.command("report", self._run, "--formats", "html", warned=False, partly=True)
+        with open(self._process.path(os.path.join(self._run, "report.html")), encoding="utf-8") as file:
+            return Report(self._process.command("show", self._run, warned=False), file.read())
 
 
 def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
@@ -217,14 +215,13 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
     Returns
     -------
     Search
-        ``best_`` is the best point with its value, ``trials_`` are all points, and ``report_`` is a
-        page.
+        ``best_`` is the best point with its value, ``trials_`` are all points, and ``report_`` is a page.
     """
     search = Search(space, trials=trials, method=method, stop_early=stop_early, folder=folder,
                     random_state=random_state)
     reports = _arguments(f) > 1
     for asked in itertools.chain(search.untold_, iter(search.ask, None)):
-        trial, value, why = Trial(search, asked), None, ""
+        trial, value, why = Trial(search, asked), None, "it has no value"
         try:
             value = f(dict(asked.point), trial) if reports else f(dict(asked.point))
         except StopTrial:
@@ -235,9 +232,7 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         search.tell(asked, value, why, way=trial.values, early=trial.stopped)
         if trial.stopped:
             value = trial.values[-1][1]
-        if value is None:
-            continue
-        if verbose:
+        if verbose and value is not None:
             print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
     return search
 
@@ -251,11 +246,20 @@ def _arguments(f: Callable[..., Any]) -> int:
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)
 
 
-def _range(of: Any) -> Any:
+def _range(name: str, of: Any) -> Any:
     """A range as in a file."""
     if isinstance(of, list):
         return {"choice": {"values": of}}
-    if isinstance(of, tuple):
-        whole = all(isinstance(v, int) and not isinstance(v, bool) for v in of)
+    if isinstance(of, tuple) and len(of) == 2:
+        whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in of)
         return {"whole" if whole else "linear": {"from": of[0], "to": of[1]}}
-    return of
+    if not isinstance(of, Mapping):
+        raise ValueError(f"the range of {name} is {of!r}, expected (from, to), [value, ...] or {{scale: (from, to)}}")
+    return {scale: {"from": v[0], "to": v[1]} if isinstance(v, tuple) and len(v) == 2 else v for scale, v in of.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} is no number, text or truth value")

@@ -61,7 +61,7 @@ def dates(values: Any) -> list[bytes]:
     return [b"" if t == "NaT" else t.replace("T", " ").encode() for t in texts.tolist()]
 
 
-def kind_of(values: Any) -> str:
+def kind_of(values: Any, name: str = "") -> str:
     """The kind of a column with these values."""
     dtype = values.dtype
     if hasattr(dtype, "categories"):
@@ -78,8 +78,8 @@ def kind_of(values: Any) -> str:
             if hasattr(value, "isoformat"):
                 kinds.add("date")
                 continue
-            raise TypeError(f"the values of an input must be numbers, texts or dates: argument must be a string or a "
-                            f"number, not {type(value).__name__!r}")
+            raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string or "
+                            f"a number, not {type(value).__name__!r}")
         kinds.add("text" if isinstance(value, str) else "number")
     return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
 
@@ -136,7 +136,7 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
     for j, values in enumerate(columns):
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
         name = name if name.isprintable() and name else f"x{j + 1}"
-        kind, meaning = kind_of(values), None
+        kind, meaning = kind_of(values, name), None
         if kind == "ordered":
             name = re.sub("[.=]", "_", name)  # --set divides its keys there
         while name in used:

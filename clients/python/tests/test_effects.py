@@ -61,7 +61,7 @@ def test_sets(make):
     wider = model.sets(held, 0.97)
     assert (wider | ~found).all(axis=None) and wider.to_numpy().sum() > found.to_numpy().sum()
     assert model.sets(held.head(3)).shape == (3, 2)
-    with pytest.raises(gpc_tune.InvalidError, match="1.5 is no coverage"):
+    with pytest.raises(gpc_tune.InvalidError, match="coverage is 1.5, expected"):
         model.sets(held, 1.5)
 
 
