@@ -37,7 +37,7 @@ func (p *Point) Functionals(z *kernel.Inputs, w *mat.Dense, class int) (mean, va
 	}
 	var square, cross, weighted mat.Dense
 	square.ReuseAs(m, m)
-	kernel.Cross(k, &square, theta, z, z)
+	p.objective.structure.among(&square, k, theta, z)
 	cross.ReuseAs(rows, count)
 	cross.Mul(single, w)
 	weighted.Mul(&square, w)

@@ -55,7 +55,7 @@ func (Inducing) Reads() (texts []string, numbers bool) { return []string{"auto"}
 func (i Inducing) PowerOr(own float64) float64 { return i.Correction.PowerOr(own) }
 
 // Check implements Structure.
-func (i Inducing) Check([]kernel.Kernel, int) error {
+func (i Inducing) Check([]kernel.Kernel, int, int) error {
 	if i.Points <= 0 {
 		return errors.New("inducing: points is missing, or below 1; write how many there are to be, as in " +
 			"{points: 200}")
@@ -69,7 +69,9 @@ func (i Inducing) Rank(n int) int { return min(n, i.Points) }
 // Width implements Structure.
 func (i Inducing) Width(n, _ int) int { return i.Rank(n) }
 
-func (i Inducing) of(x *kernel.Inputs) structure { return &induction{option: i, x: x} }
+func (i Inducing) of(x *kernel.Inputs, _ []kernel.Kernel) structure {
+	return &induction{option: i, x: x}
+}
 
 // InducingOf is the option inducing of a method; zero if it has none.
 func InducingOf(m approx.Approximation) Inducing {
@@ -177,16 +179,21 @@ func (i *induction) take(c *Choice) {
 // that are kept; a part of the cases for each thread; and for several classes that are fitted
 // together a factor and two inverses of order C m.
 func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
-	points, n := i.Points, s.Cases
-	wide, vectors, order := s.Kernels, 40, points
+	bytes := lowRankMemory(i.Points, m, s, dim)
+	if s.Cases*i.Points <= mostKept {
+		bytes += 8 * int64(s.Cases*i.Points)
+	}
+	return bytes
+}
+
+// lowRankMemory is the memory of a fit with this number of features, in bytes.
+func lowRankMemory(points int, m approx.Approximation, s approx.Size, dim int) int64 {
+	n, wide, vectors, order := s.Cases, s.Kernels, 40, points
 	switch _, apart := m.(approx.OneVsRest); {
 	case apart && s.Kernels == 1: // every class has a V
 		wide, vectors = wide+s.Classes, vectors*s.Classes
 	case s.Classes > 2:
 		vectors, order = vectors*s.Classes, order*s.Classes
-	}
-	if n*points <= mostKept {
-		wide++
 	}
 	parts := 4 * min(runtime.GOMAXPROCS(0), n/partSize+1) * order * partSize
 	return 8 * int64(wide*n*points+vectors*n+4*order*order+s.Kernels*points*s.New+parts+n*dim)
@@ -195,6 +202,7 @@ func (i Inducing) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
 // induced is a training set together with its inducing inputs.
 type induced struct {
 	lowRank
+	byKernel
 	z *kernel.Inputs
 	// ofParts has for each part of the cases a copy of the inducing inputs, which keeps their
 	// distances from these cases.

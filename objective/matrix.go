@@ -12,6 +12,7 @@ import (
 
 // matrix is the structure that holds the whole covariance matrix of the cases.
 type matrix struct {
+	byKernel
 	x     *kernel.Inputs
 	apart bool // the kernels' noise is in Cov.Noise, not in K
 }

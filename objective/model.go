@@ -95,11 +95,25 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 		if _, apart := m.Inference.(approx.OneVsRest); apart {
 			together = 1
 		}
-		if err := s.(Structure).Check(m.Kernels, together); err != nil {
+		if err := s.(Structure).Check(m.Kernels, together, 0); err != nil {
 			return approx.Caps{}, err
 		}
 	}
 	return approx.Uses(m.Inference, m.Likelihood, classes)
+}
+
+// CheckDim returns an error if a kernel, or the structure of the covariance, cannot be used for
+// inputs with dim columns. It needs no data.
+func (m Model) CheckDim(dim int) error {
+	for _, k := range m.Kernels {
+		if err := kernel.CheckDim(k, dim); err != nil {
+			return err
+		}
+	}
+	if s := approx.StructureOf(m.Inference); s != nil {
+		return s.(Structure).Check(m.Kernels, 1, dim)
+	}
+	return nil
 }
 
 // batch is the number of new cases that are predicted at once. It limits the size of K(X, Z).

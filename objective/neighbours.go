@@ -47,7 +47,7 @@ func (b *Neighbours) UnmarshalText(text []byte) error {
 func (Neighbours) PowerOr(float64) float64 { return 1 }
 
 // Check implements Structure.
-func (b Neighbours) Check(_ []kernel.Kernel, together int) error {
+func (b Neighbours) Check(_ []kernel.Kernel, together, _ int) error {
 	if b.Count < 1 {
 		return errors.New("neighbours: count is missing, or below 1; write how many neighbours a case has, as in " +
 			"{neighbours: 20}")
@@ -72,10 +72,13 @@ func (b Neighbours) Width(n, dim int) int {
 	return int(math.Ceil(min(1.05*k/(k+20)*cases, 0.6*k/d*math.Pow(cases, 1-1/d))))
 }
 
-func (b Neighbours) of(x *kernel.Inputs) structure { return &nearby{count: b.Count, x: x} }
+func (b Neighbours) of(x *kernel.Inputs, _ []kernel.Kernel) structure {
+	return &nearby{count: b.Count, x: x}
+}
 
 // nearby has the neighbours of the cases of a training set, chosen when they are first needed.
 type nearby struct {
+	byKernel
 	count int
 	x     *kernel.Inputs
 

@@ -66,9 +66,9 @@ func New(m Model, c Criterion, d Data) (*Objective, error) {
 	}
 	d = o.data
 	if s := structureOf(m.Inference, d.X.N()); s != nil {
-		o.structure = s.of(d.X)
+		o.structure = s.of(d.X, m.Kernels)
 	} else {
-		o.structure = matrix{d.X, apart}
+		o.structure = matrix{x: d.X, apart: apart}
 		o.model.Inference, _ = approx.With(m.Inference, nil)
 	}
 	free := make([]float64, len(o.Layout.Specs)) // 1 where free
@@ -97,10 +97,8 @@ func (o *Objective) check() (err error) {
 	if err := o.model.checkOptions(o.data.X.Dim()); err != nil {
 		return err
 	}
-	for _, k := range o.model.Kernels {
-		if err := kernel.CheckDim(k, o.data.X.Dim()); err != nil {
-			return err
-		}
+	if err := o.model.CheckDim(o.data.X.Dim()); err != nil {
+		return err
 	}
 	if o.criterion != nil {
 		o.gradient, err = o.criterion.Uses(o.caps)

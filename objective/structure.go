@@ -14,8 +14,9 @@ import (
 type Structure interface {
 	approx.Structure
 	// Check returns an error if the declaration is incomplete, or if the structure cannot represent
-	// one of the kernels, or this number of latent processes that are fitted together.
-	Check(kernels []kernel.Kernel, together int) error
+	// one of the kernels, or this number of latent processes that are fitted together. dim is the
+	// number of inputs; 0: not known.
+	Check(kernels []kernel.Kernel, together, dim int) error
 	// Rank is the rank of the covariance of n cases. If it is not less than n, the matrix is used.
 	Rank(n int) int
 	// Width is the number of numbers that a factor has for each of n cases with dim inputs, for
@@ -23,8 +24,8 @@ type Structure interface {
 	Width(n, dim int) int
 	// Memory is the memory of a fit in bytes.
 	Memory(m approx.Approximation, s approx.Size, dim int) int64
-	// of is the structure of these cases.
-	of(x *kernel.Inputs) structure
+	// of is the structure of these cases under these kernels, which Check accepts.
+	of(x *kernel.Inputs, kernels []kernel.Kernel) structure
 }
 
 // structureOf is the structure that a method declares for n cases; nil: the method uses their
@@ -59,4 +60,14 @@ type structure interface {
 	// cross sets dst, rows() × m, to the covariances with the m cases of z.
 	cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs)
 	rows() int
+	// among sets dst, m×m, to the prior covariances, without noise, of the m cases of z with each
+	// other.
+	among(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs)
+}
+
+// byKernel implements among for structures that give new cases the covariances of the kernel.
+type byKernel struct{}
+
+func (byKernel) among(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
+	kernel.Cross(k, dst, theta, z, z)
 }

@@ -40,6 +40,8 @@ var Structures = registry.Inlined(registry.Table[approx.Structure]{
 		"one of lower rank, for thousands of cases"),
 	registry.Of[Neighbours, approx.Structure]("neighbours", "number of neighbours: each case depends on the nearest "+
 		"cases before it only, for thousands of cases of a rough process with few inputs"),
+	registry.Of[Features, approx.Structure]("features", "number of random Fourier features: approximates the "+
+		"covariance of a stationary kernel by one of lower rank, for thousands of cases"),
 })
 
 // Optimizers lists the local optimisers; all of them need the gradient.

@@ -28,6 +28,7 @@ type inducing struct {
 	residual    []float64         // D
 	power       float64           // α
 	jitter      float64           // added to the diagonal of K_zz
+	white       bool              // K_zz is the identity, and so is U
 	// the inducing input with the largest prior variance, the unit of the jitter
 	widest int
 }
@@ -56,7 +57,9 @@ func newInducing(work *Work, cov Cov, n int, power float64, count []float64) (*i
 		if !cov.Scratch {
 			scaleColumns(part, columns(cov.Cross.RawMatrix(), j0, j1), nil)
 		}
-		linalg.SolveTri(blas.Trans, p.u, part)
+		if !p.white {
+			linalg.SolveTri(blas.Trans, p.u, part)
+		}
 		q := p.residual[j0:j1]
 		clear(q)
 		linalg.AddSquares(1, part, q)
@@ -90,10 +93,13 @@ func (p *inducing) leading(r int) *inducing {
 // factorInducing sets U, with as much jitter as necessary.
 func (p *inducing) factorInducing(k blas64.Symmetric) error {
 	m := k.N
+	p.white = true
 	for j := range m {
-		if k.Data[j*k.Stride+j] > k.Data[p.widest*k.Stride+p.widest] {
+		row := k.Data[j*k.Stride+j : j*k.Stride+m]
+		if row[0] > k.Data[p.widest*(k.Stride+1)] {
 			p.widest = j
 		}
+		p.white = p.white && row[0] == 1 && !slices.ContainsFunc(row[1:], func(v float64) bool { return v != 0 })
 	}
 	least := leastShare * k.Data[p.widest*k.Stride+p.widest]
 	for _, p.jitter = range []float64{0, least} {

@@ -41,7 +41,9 @@ func (p *inducing) pull(dst *Cov, noise, spare []float64, vg func(x blas64.Gener
 					xk[j] -= h[j0+j] * vk[j]
 				}
 			}
-			linalg.SolveTri(blas.NoTrans, p.u, x)
+			if !p.white {
+				linalg.SolveTri(blas.NoTrans, p.u, x)
+			}
 		}
 		own, giveBackOwn := borrow(m, m)
 		defer giveBackOwn()

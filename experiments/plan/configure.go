@@ -16,6 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -179,11 +180,20 @@ func tunesInputs(m spec.Model) error {
 	return nil
 }
 
-// checkDim checks that the kernel accepts the number of inputs.
+// checkDim checks that kernels and structures of the covariance accept the number of inputs.
 func (p *planner) checkDim(c *candidate) error {
 	for _, k := range c.declared.Kernels {
 		if err := kernel.CheckDim(k, c.Inputs); err != nil {
 			return p.tell(c.declared.Written.Kernel.Place, "%s: %v", c.Dataset, err)
+		}
+	}
+	written := c.declared.Written
+	for _, of := range []struct {
+		objective.Model
+		at strictyaml.Place
+	}{{c.model, written.Inference.Place}, {c.tuned, written.Tuning.Place}, {c.starting, c.declared.Starts.Place}} {
+		if err := of.CheckDim(c.Inputs); err != nil {
+			return p.tell(of.at, "%s: %v", c.Dataset, err)
 		}
 	}
 	return nil

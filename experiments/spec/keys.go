@@ -204,7 +204,7 @@ var Sections = []Section{
 			"exactly", "exact", "ep: {quadrature: {order: 10}}"},
 		{"order", "number of quadrature nodes", "exact averages", "quadrature: {order: 20}"},
 	}, structures(), []Key{
-		{"count", "number of neighbours, from 1 to 1000", "", "neighbours: {count: 20}"},
+		{"count", "how many: neighbours of a case, or features", "", "neighbours: {count: 20}"},
 		{"rechoose", "selects the inducing inputs again at the tuned hyperparameters, and fits once more",
 			"false", "inducing: {points: 200, rechoose: true}"},
 		{"tune_inputs", "optimises the inducing inputs together with the hyperparameters",
