@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -97,8 +99,8 @@ func (t trialled) jsonLines() (b string) {
 	return b
 }
 
-// evaluated returns results.json of the experiment on a table.
-func evaluated(t *testing.T, table, file, groups string, o Options, stop int) string {
+// planOf is the plan of the experiment on a table.
+func planOf(t *testing.T, table, file, groups string) *Plan {
 	t.Helper()
 	if err := os.WriteFile("t.csv", []byte(table), 0o666); err != nil {
 		t.Fatal(err)
@@ -113,6 +115,13 @@ func evaluated(t *testing.T, table, file, groups string, o Options, stop int) st
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	return p
+}
+
+// evaluated returns results.json of the experiment on a table.
+func evaluated(t *testing.T, table, file, groups string, o Options, stop int) string {
+	t.Helper()
+	p := planOf(t, table, file, groups)
 	folder := filepath.Join(t.TempDir(), "run")
 	if stop > 0 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -129,13 +138,42 @@ func evaluated(t *testing.T, table, file, groups string, o Options, stop int) st
 		o.Resume = true
 	}
 	if _, _, err := Run(t.Context(), p, folder, o); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		t.Fatalf("%v\n%s", err, file)
 	}
 	b, err := os.ReadFile(filepath.Join(folder, "results.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// inBatches returns the predictions of a fitted model for the cases of the table, in an order and
+// in batches of some size, with the case that each row predicts in place of its number.
+func (t trialled) inBatches(tt *testing.T, c *predict.Classifier, order []int, size int) map[int]string {
+	tt.Helper()
+	out := map[int]string{}
+	for batch := range slices.Chunk(order, size) {
+		rows := make([]string, len(batch))
+		for i, k := range batch {
+			cells := make([]string, len(t.names)-3)
+			for j := range cells {
+				cells[j] = fmt.Sprintf("%q:%s", t.names[j], t.rows[k][j])
+			}
+			rows[i] = "{" + strings.Join(cells, ",") + "}"
+		}
+		read, err := c.ReadRecords([]byte(`{"rows":[`+strings.Join(rows, ",")+"]}"), len(batch))
+		if err != nil {
+			tt.Fatal(err)
+		}
+		predicted, err := c.Records(read)
+		if err != nil {
+			tt.Fatal(err)
+		}
+		for i, row := range predicted.Rows {
+			out[batch[i]] = fmt.Sprint(row[1:]...) // the first is the number of the case in the batch
+		}
+	}
+	return out
 }
 
 // figures are the log evidence and the scores of results.json that do not depend on names.
@@ -167,6 +205,7 @@ func figures(t *testing.T, results string) map[string]float64 {
 // Small random experiments have the same results after changes that should make no difference:
 //
 //   - 1 and 2 workers; one process, and one that is killed and resumed: every byte of results.json
+//   - predictions of a fitted model for all cases at once, and for batches of another order: every bit
 //   - CSV, TSV and JSON lines; other names of classes in the same order; other names of groups: every
 //     figure
 //   - other orders of rows, of columns and of classes: sums have another order, so that a fit differs
@@ -205,6 +244,18 @@ func TestMetamorphic(t *testing.T) {
 		near := 1e-6
 		if strings.Contains(of.file, "bfgs") || strings.Contains(of.file, "least_squares") {
 			near = 1e-3
+		}
+		if _, _, err := Fit(t.Context(), planOf(t, of.delimited(","), of.file, groups), "m.json", FitOptions{}); err != nil {
+			t.Fatalf("%d: %v\n%s", seed, err, of.file)
+		}
+		c, err := predict.LoadClassifier("m.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(of.rows)
+		together := of.inBatches(t, c, rng.Perm(n), n)
+		if apart := of.inBatches(t, c, rng.Perm(n), 1+rng.IntN(5)); !maps.Equal(together, apart) {
+			t.Errorf("%d: other predictions in batches\n%s", seed, of.file)
 		}
 		same("TSV", of.delimited("\t"), groups, Options{}, 0, 0)
 		same("JSON lines", of.jsonLines(), groups, Options{}, 0, 0)

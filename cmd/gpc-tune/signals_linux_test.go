@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 
 	"path/filepath"
 	"slices"
@@ -29,6 +30,14 @@ const (
 	waits = `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: held, likelihood: probit, inference: laplace}, tune: {method: bfgs, restarts: 4}, evaluate: {hold_out: {}}}`
 	short = `{data: {dataset: crabs, preprocess: standardize, subsample: 20}, model: {kernel: [se, linear], likelihood: probit, inference: laplace}, tune: none, evaluate: {kfold: {k: 2}}}`
 )
+
+// hearHangups has processes that a test starts hear SIGHUP. Without it they ignore the signal where
+// the test itself runs under nohup.
+func hearHangups(t *testing.T) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
+}
 
 // pipe makes a FIFO and opens it for a test.
 func pipe(t *testing.T, name string, flags int) *os.File {
@@ -210,6 +219,7 @@ func TestEveryCommandStopsWhenTold(t *testing.T) {
 		p.Stdout = pipe(t, filepath.Join(dir, "stdout"), syscall.O_RDWR)
 	}, ready: serving, code: -1})
 
+	hearHangups(t)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for k, i := range all {
 			// All are handled alike. Each command hears one of the first two, and SIGHUP where it could leave a file.
@@ -317,6 +327,7 @@ func TestSubmitAndWorkersStopWhenTold(t *testing.T) {
 // resumably. It goes on if SIGHUP is ignored, as after nohup. A command that has nothing to finish
 // ends.
 func TestHangup(t *testing.T) {
+	hearHangups(t)
 	for name, command := range map[string]string{"closed": "", "nohup": "trap '' HUP; "} {
 		dir := write(t, "waits.yaml", waits)
 		t.Setenv(heldIn, dir)
