@@ -86,7 +86,7 @@ func (q *quasiNewton) minimise() bool {
 	}
 	n := len(q.task.X)
 	x, g, d, s, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	h := q.inverse
+	h, m := q.inverse, metric{learnt: q.inverse}
 	for {
 		at := q.task.Location
 		f := at.F
@@ -97,7 +97,7 @@ func (q *quasiNewton) minimise() bool {
 			floats.Scale(-1, d)
 		}
 		if h == nil || !(floats.Dot(g, d) < 0) { // h has overflowed or underflowed
-			h = nil
+			h, m = nil, metric{}
 			floats.ScaleTo(d, -stride/floats.Norm(g, 2), g)
 		}
 		slope, scale := floats.Dot(g, d), max(1, math.Abs(f))
@@ -124,7 +124,7 @@ func (q *quasiNewton) minimise() bool {
 			curvature := sy + 6*(f-at.F) + 3*(floats.Dot(g, s)+floats.Dot(at.Gradient, s))
 			curvature = min(max(curvature, sy/3), 3*sy)
 			floats.AddScaled(y, (curvature-sy)/floats.Dot(s, s), s) // sᵀy is now the curvature
-			h = learn(h, s, y, curvature)
+			h = m.learn(s, y, curvature)
 		}
 		if !q.ask(optimize.MajorIteration) {
 			return false
@@ -140,23 +140,43 @@ func (q *quasiNewton) onPlateau(g []float64) bool {
 	})
 }
 
-// learn updates the inverse Hessian, nil at first, where the gradient changed by y along the step
-// s:
+// metric is the estimate H of the inverse Hessian. Each step s, along which the gradient changes by
+// y, updates it from γI by
 //
 //	H ← (I - s yᵀ/sᵀy) H (I - y sᵀ/sᵀy) + s sᵀ/sᵀy
-func learn(h *mat.SymDense, s, y []float64, sy float64) *mat.SymDense {
+//
+// with γ = sᵀy/yᵀy of the latest step (Nocedal & Wright, Numerical Optimization, 2006, 6.17 and
+// 7.20). The update is linear in H, so that H = γ rest + learnt, where the steps turn I into rest
+// and 0 into learnt. With γ of the first step, 4 kernels without ARD took 4 % more evaluations, and
+// kernels with ARD 31 % more (sums over 11 data sets with four restarts each).
+type metric struct {
+	rest   *mat.SymDense // nil: H is learnt
+	learnt *mat.SymDense // nil: no step was made
+	sum    *mat.SymDense // memory of H
+}
+
+// learn returns the estimate after one more step.
+func (m *metric) learn(s, y []float64, sy float64) *mat.SymDense {
 	n := len(s)
-	if h == nil {
-		h = mat.NewSymDense(n, nil)
+	if m.learnt == nil {
+		m.rest, m.learnt, m.sum = mat.NewSymDense(n, nil), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 		for i := range n {
-			h.SetSym(i, i, sy/floats.Dot(y, y))
+			m.rest.SetSym(i, i, 1)
 		}
 	}
 	step, change, hy := mat.NewVecDense(n, s), mat.NewVecDense(n, y), mat.NewVecDense(n, nil)
-	hy.MulVec(h, change)
-	h.SymRankOne(h, (1+mat.Dot(hy, change)/sy)/sy, step)
-	h.RankTwo(h, -1/sy, hy, step)
-	return h
+	update := func(h *mat.SymDense, curvature float64) {
+		hy.MulVec(h, change)
+		h.SymRankOne(h, (curvature+mat.Dot(hy, change)/sy)/sy, step)
+		h.RankTwo(h, -1/sy, hy, step)
+	}
+	if update(m.learnt, 1); m.rest == nil {
+		return m.learnt
+	}
+	update(m.rest, 0)
+	m.sum.ScaleSym(sy/floats.Dot(y, y), m.rest)
+	m.sum.AddSym(m.sum, m.learnt)
+	return m.sum
 }
 
 // search moves the task from x along d, where f has the given slope. ended: gonum ended the

@@ -80,8 +80,8 @@ type Step struct {
 // reach a climb on the crabs data ended 12 nats lower.
 const reach = 10
 
-// mostMoved is the largest number of coordinates for the matrix of bfgs.
-const mostMoved = 5000
+// mostMoved is the largest number of coordinates for the matrices of bfgs.
+const mostMoved = 3000
 
 // Optimize climbs from start, the free hyperparameters, to a local maximum of o within the bounds,
 // and returns the best point that it evaluated. A start outside the bounds is moved to the nearest
@@ -124,7 +124,7 @@ func Optimize(ctx context.Context, o *Objective, start []float64, s Settings) (O
 		return none, err
 	}
 	if len(start) > mostMoved && s.Method == "bfgs" {
-		return none, fmt.Errorf("bfgs keeps a matrix of %d rows, the hyperparameters and all numbers of the "+
+		return none, fmt.Errorf("bfgs keeps matrices of %d rows, the hyperparameters and all numbers of the "+
 			"inducing inputs; use method: lbfgs, or fewer points", len(start))
 	}
 	for len(c.lo) < len(start) {

@@ -53,8 +53,8 @@ type (
 )
 
 // PerClimb is the expected number of evaluations of a local optimisation for this number of free
-// hyperparameters: 14 to 27 for two on the bundled data, and 65 to 95 from six on.
-func PerClimb(free int) float64 { return min(2+9*float64(free), 80) }
+// hyperparameters: 13 for two on the bundled data, 23 for three, and 34 to 71 from six on.
+func PerClimb(free int) float64 { return min(3+6*float64(free), 55) }
 
 // Check implements Strategy.
 func (m MultiStart) Check(s Space) error {

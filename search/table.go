@@ -13,7 +13,7 @@ var (
 
 // Table lists the strategies.
 var Table = registry.Table[Strategy]{
-	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points", BFGS{ascent}),
+	registry.Of[BFGS, Strategy]("bfgs", "quasi-Newton ascent from `restarts` start points", BFGS{ascent}).At(2),
 	registry.Of[LBFGS, Strategy]("lbfgs", "the same with limited memory", LBFGS{ascent}),
 	registry.Of[CG, Strategy]("cg", "nonlinear conjugate gradients from `restarts` start points", CG{ascent}),
 	registry.Of[GradientDescent, Strategy]("gradient_descent",
@@ -29,7 +29,7 @@ var Table = registry.Table[Strategy]{
 	registry.Of[Auto, Strategy]("auto",
 		"`bfgs` from 3 starts or more if there is a gradient; else 100 trials of `bayes` and of two models around its "+
 			"best point, by turns",
-		Auto{}).At(3),
+		Auto{}).At(4),
 	registry.Of[Random, Strategy]("random",
 		"`trials` points drawn between the bounds, most densely about the start", Random{design}),
 	registry.Of[Sobol, Strategy]("sobol",

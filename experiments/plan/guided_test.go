@@ -23,18 +23,18 @@ func TestAutoTakesTheGradient(t *testing.T) {
 		kernel, tune string
 		want         search.Strategy
 	}{
-		{"se", "auto", climbs(5)},
-		{"se", "{method: auto, trials: 400}", climbs(20)},
+		{"se", "auto", climbs(7)},
+		{"se", "{method: auto, trials: 400}", climbs(27)},
 		{"se", "{method: auto, trials: 10}", climbs(1)},
-		{"se", "{method: auto, trials: 9}", search.Auto{Trials: 9}},
-		{"se", "{method: auto, inference: ep}", climbs(5)},
+		{"se", "{method: auto, trials: 7}", search.Auto{Trials: 7}},
+		{"se", "{method: auto, inference: ep}", climbs(7)},
 		{"se", "{method: auto, inference: sampling}", search.Auto{}},
-		{"se", "{method: auto, objective: loo_log_probability}", climbs(5)},
+		{"se", "{method: auto, objective: loo_log_probability}", climbs(7)},
 		{"se", "{method: auto, objective: {cv: {score: log_loss}}}", search.Auto{}},
 		{"{se: {ard: true}}", "auto", climbs(3)},
 		{"{choice: [se, matern32, matern52, linear]}", "auto", climbs(4)},
 		{"{choice: [se, matern32, matern52, linear]}", "{method: auto, trials: 160}", search.Auto{Trials: 160}},
-		{"{choice: [se, matern32, matern52, linear]}", "{method: auto, trials: 320}", climbs(4)},
+		{"{choice: [se, matern32, matern52, linear]}", "{method: auto, trials: 320}", climbs(6)},
 	} {
 		p := plantest.Planned(t, head+c.kernel+"}\ntune: "+c.tune+"\n")
 		s := p.Studies[0]
@@ -43,7 +43,7 @@ func TestAutoTakesTheGradient(t *testing.T) {
 		}
 		keys[c.kernel+c.tune] = s.Key
 	}
-	if climbed := keys["seauto"]; climbed == keys["se{method: auto, trials: 9}"] || climbed != keys["se{method: auto, trials: 400}"] {
+	if climbed := keys["seauto"]; climbed == keys["se{method: auto, trials: 7}"] || climbed != keys["se{method: auto, trials: 400}"] {
 		t.Error("the trials of a climb are those of points, or are not those of more climbs")
 	}
 }

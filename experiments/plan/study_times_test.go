@@ -29,7 +29,7 @@ func (w work) takes(t *testing.T, m objective.Model, s approx.Size) float64 {
 }
 
 // The time of a study is the sum for its trials and its assessment, counted here in parts of fits.
-// Two hyperparameters are free: a climb takes 20 evaluations, and by differences 5 times as many;
+// Two hyperparameters are free: a climb takes 15 evaluations, and by differences 5 times as many;
 // from the optimum of another method it takes a third.
 func TestTimesOfStudies(t *testing.T) {
 	laplace, ep := modelOf(t, "laplace", "probit", 0, kernel.SE{}), modelOf(t, "ep", "probit", 0, kernel.SE{})
@@ -50,12 +50,12 @@ func TestTimesOfStudies(t *testing.T) {
 		evaluations   float64 // evaluations of the longest job
 	}{
 		{"none", &job.Job{Model: laplace, Tuned: laplace}, nil, 0, sum(once, t), 1},
-		{"bfgs", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs"}, []batch{{3, 1, 1, false}}, sum(climb(20), t), sum(once, t), 20},
+		{"bfgs", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs"}, []batch{{3, 1, 1, false}}, sum(climb(15), t), sum(once, t), 15},
 		{"few evaluations", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs", Evaluations: 7}, []batch{{3, 1, 1, false}}, sum(climb(7), t), sum(once, t), 7},
-		{"differences", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs", Gradients: objective.Differences}, []batch{{3, 1, 1, false}}, sum(flat(100), t), sum(once, t), 100},
-		{"errors", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs", Curvature: true}, []batch{{3, 1, 1, false}}, sum(climb(20), t),
-			sum(once, t) + sum(work{gram: 4, warm: 4, slope: 4}, t), 20},
-		{"another model", &job.Job{Model: ep, Tuned: laplace, Optimizer: "bfgs"}, []batch{{3, 1, 1, false}}, sum(climb(20), t), once.takes(t, ep, size), 20},
+		{"differences", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs", Gradients: objective.Differences}, []batch{{3, 1, 1, false}}, sum(flat(75), t), sum(once, t), 75},
+		{"errors", &job.Job{Model: laplace, Tuned: laplace, Optimizer: "bfgs", Curvature: true}, []batch{{3, 1, 1, false}}, sum(climb(15), t),
+			sum(once, t) + sum(work{gram: 4, warm: 4, slope: 4}, t), 15},
+		{"another model", &job.Job{Model: ep, Tuned: laplace, Optimizer: "bfgs"}, []batch{{3, 1, 1, false}}, sum(climb(15), t), once.takes(t, ep, size), 15},
 		{"a row", &job.Job{Model: laplace, Tuned: laplace}, []batch{{3, 4, 2, false}}, sum(work{first: 1, gram: 4, cold: 1, warm: 3, predict: 4}, t), sum(once, t), 4},
 		{"a hybrid row", &job.Job{Model: ep, Tuned: laplace, Hybrid: true}, []batch{{3, 4, 2, false}},
 			sum(work{first: 1, gram: 4, cold: 1, warm: 3}, t) + work{gram: 4, warm: 4, predict: 4}.takes(t, ep, size), once.takes(t, ep, size), 4},
@@ -66,7 +66,7 @@ func TestTimesOfStudies(t *testing.T) {
 		{"a compared search", &job.Job{Model: laplace, Tuned: laplace, Climbs: true}, []batch{{5, 2, 2, false}}, sum(work{first: 1, gram: 2, cold: 1, warm: 1, predict: 2}, t),
 			sum(once, t) + sum(work{gram: 10, cold: 10, slope: 10}, t), 1}, // at most the evaluations of the search
 		{"a long compared search", &job.Job{Model: laplace, Tuned: laplace, Climbs: true}, []batch{{99, 1, 9, false}}, sum(work{first: 1, gram: 1, cold: 1, predict: 1}, t),
-			sum(once, t) + sum(work{gram: 30, cold: 30, slope: 30}, t), 1},
+			sum(once, t) + sum(work{gram: 22.5, cold: 22.5, slope: 22.5}, t), 1},
 	} {
 		c.job.Set = set
 		got, ok := studyTimes(Nominal, c.job, size, 2, c.trials)
@@ -87,7 +87,7 @@ func TestTimesOfStudies(t *testing.T) {
 	// A preliminary trial is one of another method, and those after it are shorter.
 	j := &job.Job{Model: ep, Tuned: ep, Starting: laplace, Optimizer: "bfgs", Set: set}
 	got, ok := studyTimes(Nominal, j, size, 2, []batch{{2, 1, 1, true}, {1, 1, 1, false}})
-	before, after := climb(20).takes(t, laplace, size), climb(20./3).takes(t, ep, size)
+	before, after := climb(15).takes(t, laplace, size), climb(15./3).takes(t, ep, size)
 	if assess := once.takes(t, ep, size); !ok || !isNear(got.Preliminary, 2*before) || !isNear(got.Trials, 2*before+after) || !isNear(got.All, 2*before+after+assess) || !isNear(got.Path, before+after+assess) {
 		t.Errorf("%+v, want trials of %v and %v, and %v", got, before, after, assess)
 	}

@@ -185,6 +185,30 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// A command that is written as a text has the arguments that a POSIX shell would give it. What the
+// shell would expand, or redirect, is an error.
+func TestCommandsWrittenAsText(t *testing.T) {
+	for text, want := range map[string][]string{
+		"python3 x.py {x}":         {"python3", "x.py", "{x}"},
+		" a\t b  ":                 {"a", "b"},
+		`a "b c" 'd e'f`:           {"a", "b c", "d ef"},
+		`a\ b "c\"d\q" 'e\f' ""`:   {"a b", `c"d\q`, `e\f`, ""},
+		`a~b c#d "~" '|' "#" é\$ä`: {"a~b", "c#d", "~", "|", "#", "é$ä"},
+		`"\$a\\b" 'it'"'"'s'`:      {`$a\b`, "it's"},
+		`end\`:                     {`end\`},
+		"":                         nil,
+	} {
+		if got, err := words(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"a | b", "a > b", `"$a"`, "`a`", "a *", "~/a", "a #b", `"a`, "'a", "a;b", `"\"`} {
+		if got, err := words(text); err == nil {
+			t.Errorf("%s: %q, want an error", text, got)
+		}
+	}
+}
+
 // The arguments of a program have the texts of its hyperparameters, and its files are found from the
 // folder of the experiment.
 func TestArgumentsOfPrograms(t *testing.T) {

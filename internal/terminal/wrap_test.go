@@ -58,9 +58,17 @@ func TestWrap(t *testing.T) {
 		}
 		text, columns := strings.Join(words, " "), 14+random.IntN(60)
 		got := Wrap(text, columns, "    ")
-		for line := range strings.Lines(got) {
-			if n := Columns(strings.TrimSuffix(line, "\n")); n > columns {
+		lines := strings.Split(got, "\n")
+		for i, line := range lines {
+			n := Columns(line)
+			if n > columns {
 				t.Errorf("%q has %d columns of %d", line, n, columns)
+			}
+			if i > 0 {
+				word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+				if before := Columns(lines[i-1]); before+1+Columns(word) <= columns {
+					t.Errorf("%q has room for %q in %d columns", lines[i-1], word, columns)
+				}
 			}
 		}
 		if strings.ReplaceAll(got, "\n    ", " ") != text {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -182,5 +183,44 @@ func TestBandsContainDrawnEffects(t *testing.T) {
 		if got := float64(inside[scale]) / sets; math.Abs(got-0.95) > 3*math.Sqrt(0.95*0.05/sets) {
 			t.Errorf("%s: the band contains the truth in %.1f %%", scale, 100*got)
 		}
+	}
+}
+
+// A calibration c(p) = σ(a + b logit p) has the derivative b c (1 - c) / (p (1 - p)), by which the
+// slopes of the probabilities are multiplied.
+func TestCurvesOfCalibratedProbabilities(t *testing.T) {
+	const a, b = 0.3, 0.7
+	c := func(p float64) float64 { return 1 / (1 + math.Exp(-a-b*math.Log(p/(1-p)))) }
+	p := []float64{0.02, 0.3, 0.5, 0.97}
+	slope, was := []float64{1, 2, -3, 4}, []float64{1, 2, -3, 4}
+	for i, v := range p {
+		was[i] *= b * c(v) * (1 - c(v)) / (v * (1 - v))
+	}
+	got := slices.Clone(p)
+	Model{Calibrate: c}.recalibrate(got, slope)
+	for i, v := range p {
+		if got[i] != c(v) || math.Abs(slope[i]-was[i]) > 1e-4*math.Abs(was[i]) {
+			t.Errorf("at %v: %v with slope %v, want %v with %v", v, got[i], slope[i], c(v), was[i])
+		}
+	}
+	ends := []float64{0, 1}
+	Model{Calibrate: func(p float64) float64 { return p * p }}.recalibrate(ends, slope[:2])
+	if math.IsNaN(slope[0]) || math.IsNaN(slope[1]) || ends[0] != 0 || ends[1] != 1 {
+		t.Errorf("at 0 and 1: %v with slopes %v", ends, slope[:2])
+	}
+}
+
+// The band of a probability p with half width h on its scale is σ(logit p ± h/(p (1-p))); every
+// other band is v ± h.
+func TestBandsOfProbabilitiesAreOddsBands(t *testing.T) {
+	var latent, probability Curve
+	latent.add(0.3, 0.5, false)
+	probability.add(0.3, 0.5, true)
+	if latent.Lo[0] != -0.2 || latent.Hi[0] != 0.8 {
+		t.Errorf("latent: %v to %v", latent.Lo[0], latent.Hi[0])
+	}
+	odds := func(at float64) float64 { return 1 / (1 + 7./3*math.Exp(-at/0.21)) }
+	if lo, hi := float64(probability.Lo[0]), float64(probability.Hi[0]); math.Abs(lo-odds(-0.5)) > 1e-12 || math.Abs(hi-odds(0.5)) > 1e-12 {
+		t.Errorf("probability: %v to %v, want %v to %v", lo, hi, odds(-0.5), odds(0.5))
 	}
 }

@@ -22,6 +22,8 @@ func TestParseAmount(t *testing.T) {
 		{"-3 °C", "", Amount{Value: -3, Unit: "°C"}},
 		{"28.5 kg/m2", "", Amount{Value: 28.5, Unit: "kg/m2"}},
 		{"5e3 V", "", Amount{Value: 5000, Unit: "V"}},
+		{"2E-1 kg", "", Amount{Value: 0.2, Unit: "kg"}},
+		{"3m2", "", Amount{Value: 3, Unit: "m2"}},
 		{"5 eggs", "", Amount{Value: 5, Unit: "eggs"}},
 		{"<0.5", "", Amount{Value: 0.5, Limit: "<"}},
 		{"< 0,5", "comma", Amount{Value: 0.5, Limit: "<"}},
