@@ -21,9 +21,9 @@ import (
 // slope is accepted. Trial steps are cubic or at most four times the last.
 //
 // gonum's BFGS with lineSearch takes 65 % more evaluations (11796 for 7151: Laplace on eight of the
-// bundled sets and EP on three, each with five kernels and four restarts). The best of four restarts
-// was within 0.003 nats of gonum's or better in all 55; of the 220 restarts 37 ended elsewhere, 18 of
-// them higher.
+// bundled sets and EP on three, each with five kernels and four restarts). The best of four
+// restarts was within 0.003 nats of gonum's or better in all 55; of the 220 restarts 37 ended
+// elsewhere, 18 of them higher.
 type quasiNewton struct {
 	threshold  float64       // Settings.GradientThreshold
 	amplitudes []int         // coordinates along which a plateau ends the search
@@ -147,8 +147,8 @@ func (q *quasiNewton) onPlateau(g []float64) bool {
 //
 // with γ = sᵀy/yᵀy of the latest step (Nocedal & Wright, Numerical Optimization, 2006, 6.17 and
 // 7.20). The update is linear in H, so that H = γ rest + learnt, where the steps turn I into rest
-// and 0 into learnt. With γ of the first step, kernels with ARD took 31 % more evaluations and others
-// 7 % (in the comparison with gonum's).
+// and 0 into learnt. With γ of the first step, kernels with ARD took 31 % more evaluations and
+// others 7 % (in the comparison with gonum's).
 type metric struct {
 	rest   *mat.SymDense // nil: H is learnt
 	learnt *mat.SymDense // nil: no step was made

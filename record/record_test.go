@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 )
@@ -47,6 +48,23 @@ func TestShownNames(t *testing.T) {
 	} {
 		if got := (record.Hyperparameter{Name: c.name, Column: c.column}).Shown(); got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// The name on the theta scale tells the transform of a hyperparameter; choices, whole numbers and
+// steps are told by fields of their own.
+func TestTransformsOfHyperparameters(t *testing.T) {
+	for _, c := range []struct {
+		h    record.Hyperparameter
+		want param.Transform
+	}{
+		{record.Hyperparameter{Name: "1.a", Theta: "1.log_a"}, param.Log}, {record.Hyperparameter{Name: "a", Theta: "logit_a"}, param.Logit},
+		{record.Hyperparameter{Name: "a", Theta: "a"}, param.Identity}, {record.Hyperparameter{Name: "a", Theta: "a", Whole: true}, param.Whole},
+		{record.Hyperparameter{Name: "a", Theta: "a", Step: 2}, param.Stepped}, {record.Hyperparameter{Name: "a", Theta: "a", Choices: []string{"x"}}, param.Choice},
+	} {
+		if got := c.h.Spec().Map; got != c.want {
+			t.Errorf("%+v: %v, want %v", c.h, got, c.want)
 		}
 	}
 }

@@ -213,6 +213,16 @@ func TestTextsOfValues(t *testing.T) {
 	if got := choice.Text(1); got != "green" {
 		t.Error(got)
 	}
+	// In a command, a text that looks like a number, true or null needs quotes; the number itself has none.
+	words := Spec{Map: Choice, Choices: []string{"red", "1", "true", "16"}, Literals: []string{`"red"`, `"1"`, `"true"`, "16"}}
+	for v, want := range []string{"red", `"1"`, `"true"`, "16"} {
+		if got := words.Quoted(float64(v)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := (Spec{}).Quoted(0.5); got != "0.5" {
+		t.Error(got)
+	}
 	layers := Between("layers", Whole, 1, 4)
 	for v, ok := range map[float64]bool{1: true, 4: true, 2: true, 0: false, 5: false, 2.5: false, math.NaN(): false} {
 		if err := layers.Admits(v); (err == nil) != ok {

@@ -229,6 +229,7 @@ func TestBoundsOfTables(t *testing.T) {
 		"1.5 1.5 2 15":  "5 5.777 true",
 		"1.5 1.5 2 14.": "4.75 5.344 false", // less than ten times
 		"0 1.5 2 15":    "4.625 6.035 false",
+		"0.1 0.1 0.5 2": "0.675 0.7822 true",
 		"-1 1.5 2 15":   "4.375 6.239 false",
 	} {
 		all := strings.Fields(values)

@@ -72,6 +72,9 @@ func received(t *testing.T, c net.Conn) (status int, text string) {
 			err = io.EOF
 		}
 	}
+	if answer.StatusCode == http.StatusRequestTimeout && !answer.Close {
+		t.Error("the answer to a request that has not ended does not say that the connection is closed")
+	}
 	if answer.Close && err != io.EOF || !answer.Close && err != nil {
 		t.Errorf("%d %s: the connection is not closed: %v", answer.StatusCode, all, err)
 	}

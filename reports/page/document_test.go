@@ -219,6 +219,21 @@ func TestProseTellsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
+// An alert has the first items, and tells how many more there are and where.
+func TestAlertsTellWhatIsLeftOut(t *testing.T) {
+	a := alert{Rest: "on the page"}
+	a.add(-1, "all")
+	a.add(3, slices.Repeat([]string{"one"}, table.MostListed)...)
+	want := append([]string{"all"}, slices.Repeat([]string{"#3 one"}, table.MostListed)...)
+	if got := a.texts(); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	a.add(4, slices.Repeat([]string{"two"}, table.MostListed+2)...)
+	if got := a.texts(); got[len(got)-1] != "and 2 more, on the page" {
+		t.Errorf("%q", got[len(got)-1])
+	}
+}
+
 // same compares two documents line by line.
 func same(t *testing.T, name string, got, want said) {
 	t.Helper()

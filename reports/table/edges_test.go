@@ -132,3 +132,31 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// The names of MLflow have letters of ASCII, digits, _, -, ., / and blanks, and no / or . at their
+// ends.
+func TestNamesForMLflow(t *testing.T) {
+	for name, want := range map[string]string{"AZaz09_-. /x": "AZaz09_-. /x", "a@[`{:b": "a_____b", "/é./": "_", "log θ": "log _"} {
+		if got := mlflowName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Wrong decisions are those for another class, the most frequent first; right ones and pairs without
+// cases are none.
+func TestWrongDecisions(t *testing.T) {
+	c := reports.Configuration{Classes: []string{"a", "b", "c"}}
+	e := reports.Evaluation{Confusion: [][]int{{9, 1, 0}, {0, 8, 3}, {2, 0, 7}}}
+	var got []string
+	for _, row := range confused(c, e).Rows {
+		text := ""
+		for _, cell := range row {
+			text += fmt.Sprint(cell)
+		}
+		got = append(got, text)
+	}
+	if want := []string{"bc3", "ca2", "ab1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
