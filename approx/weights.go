@@ -41,7 +41,7 @@ func (w weights) copyShare(i int) float64 { return 1 / max(1, w.of(i)) }
 // power is the power of p(y|f) that is the likelihood of a copy, min(1, w).
 func (w weights) power(i int) float64 { return min(1, w.of(i)) }
 
-// part are the weights of some cases.
+// part has the weights of the listed cases only.
 func (w weights) part(cases []int) weights {
 	if w == nil {
 		return nil

@@ -65,7 +65,8 @@ func newDenseClasses(work *Work, cov []Cov, n, classes int, _ float64, weight []
 	return p, nil
 }
 
-// normalise divides numbers of the cases from case from on by their weights.
+// normalise divides each entry of x by the weight of its case; the first entry belongs to the case
+// with index from.
 func (p *denseClasses) normalise(x []float64, from int) {
 	if p.weight != nil {
 		floats.Div(x, p.weight[from:from+len(x)])

@@ -121,7 +121,8 @@ func distinct(models []Model) (out []Model) {
 	return out
 }
 
-// Lists whose elements may be alternatives but which are not lists of alternatives themselves.
+// In a list under one of these keys all elements belong to one model. Elements may be lists of
+// alternatives themselves.
 var (
 	modelLists = []string{"sum", "product", "choice", "dims", "bounds", "costs", "length_scales"}
 	dataLists  = []string{"columns", "ordered", "parts", "drop", "id", "classes", "order", "categories",

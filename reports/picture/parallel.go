@@ -80,8 +80,8 @@ func parallelPictures(r pictureReport) []figure.Figure {
 type searchedPoints struct {
 	names  []string // hyperparameters
 	ranges []string // the least and the greatest value of each, in words
-	// columns[k][i] is hyperparameter k at point i, the logarithm if all are positive; NaN where it
-	// does not matter
+	// columns[k][i] is hyperparameter k at point i, the logarithm if all values are positive; NaN
+	// if the hyperparameter does not matter at this point
 	columns [][]float64
 	values  []float64 // values of the tuning objective
 }

@@ -228,8 +228,9 @@ func (d *Date) Sources() (of []int) {
 	return of
 }
 
-// FillColumns sets the columns of the matrix, from this one on, to the inputs that are made of the
-// times at and since in seconds. They are NaN where the times are. The hour is NaN where the mark
+// FillColumns fills the columns of the matrix, the first of which is given, with the inputs that
+// are made of a column of times, at. Days since another date count from the times of that date,
+// since. All times are in seconds. They are NaN where the times are. The hour is NaN where the mark
 // is WithoutTime.
 func (d *Date) FillColumns(x *mat.Dense, column int, at, since []float64, marks []string) {
 	for i, v := range at {
