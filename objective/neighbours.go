@@ -82,6 +82,8 @@ type nearby struct {
 	count int
 	x     *kernel.Inputs
 
+	alone map[int]bool // cases that have no neighbours, and are nobody's
+
 	mu     sync.Mutex
 	chosen *approx.Neighbours
 	kept   []*pairs // the pairs of every part, unless they are too many to be kept
@@ -94,6 +96,17 @@ func (s *nearby) prepare(ctx context.Context, k kernel.Kernel, theta []float64) 
 	if s.chosen != nil {
 		return nil
 	}
+	if err := s.choose(ctx, k, theta); err != nil {
+		return err
+	}
+	usual := s.room()
+	s.prior(usual, k, theta)
+	s.chosen.Settle(usual.Blocks)
+	return nil
+}
+
+// choose sets chosen.
+func (s *nearby) choose(ctx context.Context, k kernel.Kernel, theta []float64) error {
 	n := s.x.N()
 	b := &approx.Neighbours{Order: s.order(), Of: make([][]int, n)}
 	sorted := mat.NewDense(n, s.x.Dim(), nil)
@@ -110,7 +123,11 @@ func (s *nearby) prepare(ctx context.Context, k kernel.Kernel, theta []float64) 
 		}
 		closest := correlations(k, theta, rows(from, to), rows(0, to))
 		for t := from; t < to; t++ {
-			for _, before := range largest(closest.RawRowView(t - from)[:t], s.count, all) {
+			if !s.related(b.Order[t]) {
+				continue
+			}
+			related := func(before int) bool { return s.related(b.Order[before]) }
+			for _, before := range largest(closest.RawRowView(t - from)[:t], s.count, related) {
 				b.Of[b.Order[t]] = append(b.Of[b.Order[t]], b.Order[before])
 			}
 		}
@@ -124,11 +141,11 @@ func (s *nearby) prepare(ctx context.Context, k kernel.Kernel, theta []float64) 
 		s.each(func(part, _, _ int, p *pairs) { kept[part] = p })
 		s.kept = kept
 	}
-	usual := s.room()
-	s.prior(usual, k, theta)
-	b.Settle(usual.Blocks)
 	return nil
 }
+
+// related reports whether a case may have neighbours, and be one.
+func (s *nearby) related(i int) bool { return !s.alone[i] }
 
 // casesAtOnce is the number of cases whose covariances with all others are in memory at a time.
 const casesAtOnce = 64
@@ -187,8 +204,6 @@ func largest(x []float64, count int, kept func(i int) bool) (places []int) {
 	}
 	return places
 }
-
-func all(int) bool { return true }
 
 // blockSize is the number of covariances among m neighbours and a case.
 func blockSize(m int) int { return (m + 1) * (m + 2) / 2 }
@@ -286,6 +301,15 @@ func (s *nearby) pullback(
 	if err := fill(adjoint); err != nil {
 		return err
 	}
+	s.pullBlocks(grad, k, theta, own, adjoint)
+	less := floats.ScaleTo(make([]float64, s.x.N()), -1, adjoint.Noise)
+	kernel.PullbackDiag(k, grad, theta, s.x, adjoint.Noise)
+	kernel.PullbackSmoothDiag(k, grad, theta, s.x, less)
+	return nil
+}
+
+// pullBlocks adds to grad the derivatives through the blocks.
+func (s *nearby) pullBlocks(grad []float64, k kernel.Kernel, theta []float64, own approx.Cov, adjoint *approx.Cov) {
 	grads := make([][]float64, s.parts())
 	s.each(func(part, from, to int, p *pairs) {
 		grads[part] = make([]float64, len(grad))
@@ -295,14 +319,10 @@ func (s *nearby) pullback(
 	for _, g := range grads {
 		floats.Add(grad, g)
 	}
-	less := floats.ScaleTo(make([]float64, s.x.N()), -1, adjoint.Noise)
-	kernel.PullbackDiag(k, grad, theta, s.x, adjoint.Noise)
-	kernel.PullbackSmoothDiag(k, grad, theta, s.x, less)
-	return nil
 }
 
 // ofNew is the number of neighbours of a new input.
-func (s *nearby) ofNew() int { return min(s.x.N(), 2*s.count) }
+func (s *nearby) ofNew() int { return min(s.x.N()-len(s.alone), 2*s.count) }
 
 func (s *nearby) rows() int { return s.chosen.CrossRows(s.ofNew()) }
 
@@ -341,11 +361,11 @@ func (s *nearby) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kern
 func (s *nearby) near(correlations, input []float64) []int {
 	most := s.ofNew()
 	if len(input) > 1 {
-		return largest(correlations, most, all)
+		return largest(correlations, most, s.related)
 	}
 	before := func(i int) bool { return s.x.X.At(i, 0) <= input[0] }
-	left := largest(correlations, most, before)
-	right := largest(correlations, most, func(i int) bool { return !before(i) })
+	left := largest(correlations, most, func(i int) bool { return s.related(i) && before(i) })
+	right := largest(correlations, most, func(i int) bool { return s.related(i) && !before(i) })
 	fromLeft := min(len(left), max(most-most/2, most-len(right)))
 	return append(left[:fromLeft], right[:most-fromLeft]...)
 }

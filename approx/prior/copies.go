@@ -42,6 +42,8 @@ func withCopies(k Prior, cov Cov, count []float64) Prior {
 		c.perCopy = p.independent
 	case *neighbours:
 		c.perCopy = p.noise
+	case *fullScale:
+		c.perCopy = p.rest.noise
 	default:
 		if cov.Noise == nil {
 			return k

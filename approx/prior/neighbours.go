@@ -372,8 +372,12 @@ func (p *neighbours) crossNeighbours(cross *mat.Dense) (m int) {
 // where c, of the part -½ c R of G, gives ½ c (K̂ - Σ) as a part of H, whose ½ c K̂ is a derivative
 // of ½ c log|K̂⁻¹|.
 func (p *neighbours) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
+	p.pull(dst, adjoint(p.Variances()), func(_, _ []float64, _ []int) {})
+}
+
+// pull is Pull. add adds further terms of H b_i at the members of a block to h.
+func (p *neighbours) pull(dst *Cov, g Adjoint, add func(h, b []float64, members []int)) {
 	n := len(p.tau)
-	g := adjoint(p.Variances())
 	inverse, middle := p.entries(g.Gamma)
 	kp, kq := p.products(g.P), p.products(g.Q)
 	noise := make([][]float64, n) // derivatives by the noise of the members of each block
@@ -396,6 +400,7 @@ func (p *neighbours) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 				h[a] -= (kp[r][j]*bq + kq[r][j]*bp) / 2
 			}
 		}
+		add(h, b, members)
 		noise[i] = p.pullBlock(dst.Blocks[i], i, b, h, g.C)
 	})
 	clear(dst.Noise)
@@ -484,21 +489,29 @@ func (p *neighbours) Jacobian(sigma []float64) func(dst, x []float64) {
 	}
 }
 
-// neighbourSearch is the Search of a prior with neighbours.
-type neighbourSearch struct{ *neighbours }
+// covariance sets x to Σ x.
+func (p *neighbours) covariance(x []float64) { p.factor.Solve(x) }
 
-func (p *neighbours) Search() Search { return neighbourSearch{p} }
+func (p *neighbours) Search() Search { return blockSearch{p} }
+
+// blockSearch is the Search of a prior that gives columns of Σ at a factor.
+type blockSearch struct {
+	of interface {
+		Prior
+		covariance(x []float64)
+	}
+}
 
 // These implement Search.
-func (p neighbourSearch) Close()                    {}
-func (p neighbourSearch) Variances(sigma []float64) { copy(sigma, p.neighbours.Variances()) }
-func (p neighbourSearch) Swept([]float64) bool      { return false }
+func (p blockSearch) Close()                    {}
+func (p blockSearch) Variances(sigma []float64) { copy(sigma, p.of.Variances()) }
+func (p blockSearch) Swept([]float64) bool      { return false }
 
 // PrefersSweeps implements Search: a sweep takes a factor for every few cases.
-func (p neighbourSearch) PrefersSweeps() bool { return false }
+func (p blockSearch) PrefersSweeps() bool { return false }
 
-func (p neighbourSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
-	return p.neighbours.Jacobian(sigma)
+func (p blockSearch) Jacobian(sigma []float64, _ At) func(dst, x []float64) {
+	return p.of.Jacobian(sigma)
 }
 
 // sweepCases is the number of cases that a sweep visits with one factor.
@@ -506,26 +519,26 @@ const sweepCases = 64
 
 // Sweep implements Search, GPML Algorithm 3.5 lines 4-12: the columns of Σ of a few cases, and
 // their means, follow the changes of the sites of these cases; then A is factored again.
-func (p neighbourSearch) Sweep(_ bool, s Sites, visit Visit) error {
+func (p blockSearch) Sweep(_ bool, s Sites, visit Visit) error {
 	n := len(s.Mu)
 	b := slices.Clone(s.B)
 	for i0 := 0; i0 < n; i0 += sweepCases {
 		size := min(sweepCases, n-i0)
-		if err := p.Factorise(s.Tau); err != nil {
+		if err := p.of.Factorise(s.Tau); err != nil {
 			return err
 		}
-		p.Locate(Sites{s.Tau, s.Nu, s.Mean, s.Mu, b})
+		p.of.Locate(Sites{s.Tau, s.Nu, s.Mean, s.Mu, b})
 		own := make([][]float64, size) // the block of Σ of these cases
 		linalg.Parallel(size, func(t int) {
 			column := make([]float64, n)
 			column[i0+t] = 1
-			p.factor.Solve(column)
+			p.of.covariance(column)
 			own[t] = column[i0 : i0+size]
 		})
 		mu := s.Mu[i0 : i0+size]
 		for t := range size {
 			i := i0 + t
-			v := Resolved(own[t][t], p.variance[i])
+			v := Resolved(own[t][t], p.of.Variance(i))
 			dTau, dOffset, err := visit(i, v, s.Nu[i]-s.Tau[i]*mu[t])
 			if err != nil {
 				return err

@@ -18,6 +18,7 @@ var table = []struct {
 	// class; nil: there are none.
 	classes func(work *Work, cov []Cov, n, classes int, power float64, weight []float64) (Classes, error)
 }{
+	{new: withFullScale},
 	{withInducing, withInducingClasses},
 	{new: withNeighbours},
 	{new: withEqualCases},
@@ -70,7 +71,9 @@ func Sums(k Prior, b, mean, variance []float64, cross *mat.Dense, diag []float64
 	if c, is := k.(*copies); is {
 		k = c.Prior
 	}
-	p, ok := k.(*neighbours)
+	p, ok := k.(interface {
+		sums(b, mean, variance []float64, cross *mat.Dense, diag []float64, s *mat.Dense)
+	})
 	if ok {
 		p.sums(b, mean, variance, cross, diag, s)
 	}

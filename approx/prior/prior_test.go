@@ -22,8 +22,8 @@ type structure struct {
 
 const testCases, testPoints, testNew = 13, 4, 3
 
-// structures returns a matrix, a matrix with equal cases, and inducing inputs with three
-// corrections.
+// structures returns a matrix, a matrix with equal cases, inducing inputs with three corrections, neighbours, and
+// both.
 func structures(seed uint64) []structure {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float64, testCases+testPoints)
@@ -56,12 +56,19 @@ func structures(seed uint64) []structure {
 			inducing.Cross.Set(i, j, 2*math.Exp(-d*d/2))
 		}
 	}
+	fullScale := func(most int) Cov {
+		near := nearest(rng, gram(0, testCases, x), mean, most)
+		cov := inducing
+		cov.Neighbours, cov.Blocks = near.Neighbours, near.Blocks
+		return cov
+	}
 	return []structure{
 		{"dense", Cov{K: gram(0, testCases, x), Mean: mean}, 1, true},
 		{"tied", Cov{K: gram(0, testCases, equal), Mean: mean}, 1, true},
 		{"fitc", inducing, 1, true}, {"half", inducing, 0.5, true}, {"vfe", inducing, 0, true},
 		{"all neighbours", nearest(rng, gram(0, testCases, x), mean, testCases), 1, true},
 		{"neighbours", nearest(rng, gram(0, testCases, x), mean, 2), 1, true},
+		{"full scale, all neighbours", fullScale(testCases), 1, true}, {"full scale", fullScale(2), 1, true},
 	}
 }
 
@@ -95,6 +102,21 @@ func (c Cov) triangles(f func(i, j int) float64) [][]float64 {
 		}
 	}
 	return blocks
+}
+
+// whole has the covariances that stand in the blocks, and 0 in place of others.
+func (c Cov) whole() *mat.SymDense {
+	k := mat.NewSymDense(testCases, nil)
+	for i, block := range c.Blocks {
+		members := append(slices.Clone(c.Neighbours.Of[i]), i)
+		for a, j := range members {
+			for _, l := range members[a:] {
+				k.SetSym(j, l, block[0])
+				block = block[1:]
+			}
+		}
+	}
+	return k
 }
 
 // ofNeighbours is K̂ by its definition.
@@ -138,7 +160,7 @@ func ofNeighbours(t *testing.T, c Cov) *mat.Dense {
 func (s structure) matrix(t *testing.T, cov Cov) (k *mat.Dense, residual []float64) {
 	t.Helper()
 	residual = make([]float64, testCases)
-	if cov.Neighbours != nil {
+	if cov.Neighbours != nil && cov.Cross == nil {
 		return ofNeighbours(t, cov), residual
 	}
 	if cov.Cross == nil {
@@ -149,6 +171,21 @@ func (s structure) matrix(t *testing.T, cov Cov) (k *mat.Dense, residual []float
 		t.Fatal(err)
 	}
 	q.Mul(cov.Cross.T(), &solved)
+	if cov.Neighbours != nil {
+		rest := cov
+		rest.K = cov.whole()
+		for i := range testCases {
+			for j := range i + 1 {
+				v := rest.K.At(i, j) - q.At(i, j)
+				if i == j {
+					v += nugget * rest.K.At(i, i)
+				}
+				rest.K.SetSym(i, j, v)
+			}
+		}
+		q.Add(&q, ofNeighbours(t, rest))
+		return &q, residual
+	}
 	for i := range residual {
 		residual[i] = cov.Diag[i] - q.At(i, i)
 		q.Set(i, i, q.At(i, i)+s.power*residual[i]+cov.Noise[i])
@@ -253,7 +290,7 @@ func TestPriors(t *testing.T) {
 				largest := 0.0
 				for i, v := range kx {
 					near(t, "K x", v, wantKx.AtVec(i), tolerance)
-					if s.name != "neighbours" { // whose K̂_ii is K_ii approximately
+					if s.name != "neighbours" && s.name != "full scale" { // whose K̂_ii is K_ii approximately
 						near(t, "K_ii", p.Variance(i), k.At(i, i), tolerance)
 						largest = max(largest, k.At(i, i))
 					} else {
@@ -460,6 +497,9 @@ func (s structure) emptyAdjoint() Cov {
 // direction returns the change of one number of the covariance. The change of K is symmetric, and
 // the same for equal cases.
 func (s structure) direction(part string, i, j int) float64 {
+	if part == "block" {
+		i, j = min(i, j), max(i, j)
+	}
 	if part == "K" {
 		x := func(i int) float64 { return s.cov.K.At(i, 0) + 2*s.cov.K.At(i, 1) }
 		return 0.3 * math.Cos(x(i)+x(j)) * math.Cos(x(i)-x(j))
@@ -476,7 +516,10 @@ func (s structure) moved(h float64) Cov {
 			cov.K.SetSym(i, j, s.cov.K.At(i, j)+h*s.direction("K", i, j))
 		}
 	}
-	if cov.Neighbours != nil {
+	if cov.Neighbours != nil && cov.Cross != nil {
+		k := s.cov.whole()
+		cov.Blocks = cov.triangles(func(i, j int) float64 { return k.At(i, j) + h*s.direction("block", i, j) })
+	} else if cov.Neighbours != nil {
 		cov.Blocks, cov.Noise = cov.triangles(cov.K.At), make([]float64, testCases)
 		for j := range cov.Noise {
 			cov.Noise[j] = s.cov.Noise[j] + h*s.direction("noise", 0, j)
@@ -498,7 +541,11 @@ func (s structure) moved(h float64) Cov {
 // along is the derivative that an adjoint has along the direction.
 func (s structure) along(dst Cov) (d float64) {
 	m, _ := s.cov.K.Dims()
-	if s.cov.Neighbours != nil {
+	if s.cov.Neighbours != nil && s.cov.Cross != nil {
+		for i, directions := range s.cov.triangles(func(i, j int) float64 { return s.direction("block", i, j) }) {
+			d += floats.Dot(dst.Blocks[i], directions)
+		}
+	} else if s.cov.Neighbours != nil {
 		directions := s.cov.triangles(func(i, j int) float64 { return s.direction("K", i, j) })
 		for i, block := range dst.Blocks {
 			d += floats.Dot(block, directions[i]) + dst.Noise[i]*s.direction("noise", 0, i)

@@ -70,6 +70,9 @@ func TestComponentsComeBack(t *testing.T) {
 	back[approx.Approximation](t, damped, damped, approx.Table, "{ep: {schedule: "+damped.Schedule.Names()[damped.Schedule]+
 		", damping: 0.5, inducing: {points: 20, select: kmeans, correction: fitc}, negative_sites: "+
 		damped.NegativeSites.Names()[1]+"}}")
+	damped.Structure = objective.FullScale{Inducing: objective.Inducing{Points: 20}, Neighbours: objective.Neighbours{Count: 5}}
+	back[approx.Approximation](t, damped, damped, approx.Table, "{ep: {schedule: "+damped.Schedule.Names()[damped.Schedule]+
+		", damping: 0.5, inducing: {points: 20}, neighbours: {count: 5}, negative_sites: "+damped.NegativeSites.Names()[1]+"}}")
 	online := approx.Online{Sweeps: 3, OrderSeed: approx.OrderSeed{Unchanged: true}}
 	back[approx.Approximation](t, online, online, approx.Table, "{online: {order_seed: none, sweeps: 3}}")
 	back[likelihood.Likelihood](t, likelihood.NoisyThreshold{Epsilon: param.Setting{Bare: there(0.25)}},

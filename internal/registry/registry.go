@@ -319,8 +319,10 @@ func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflec
 		case options == "inline" && f.Kind() == reflect.Interface:
 			for _, row := range inlined[f.Type()] {
 				one := reflect.New(row.Type).Elem()
-				if f.Elem().IsValid() && f.Elem().Type() == row.Type {
-					one.Set(f.Elem())
+				for _, part := range partsOf(f) {
+					if part.Type() == row.Type {
+						one.Set(part)
+					}
 				}
 				visit(row.Name, one, row)
 			}
@@ -335,8 +337,34 @@ func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflec
 // inlined are the rows of the Inlined tables as fields, by the type of their interface.
 var inlined = map[reflect.Type][]reflect.StructField{}
 
+// Joiner is a value of an Inlined table that may be given together with a value of another row.
+type Joiner interface {
+	// Join returns the value of both; nil: they exclude each other.
+	Join(other any) any
+}
+
+// Joined is the value that a Joiner returns.
+type Joined interface {
+	// Parts are the values of the rows.
+	Parts() []any
+}
+
+// partsOf are the values of rows in a field; none if it is nil.
+func partsOf(f reflect.Value) (parts []reflect.Value) {
+	if !f.Elem().IsValid() {
+		return nil
+	}
+	if both, is := f.Interface().(Joined); is {
+		for _, part := range both.Parts() {
+			parts = append(parts, reflect.ValueOf(part))
+		}
+		return parts
+	}
+	return []reflect.Value{f.Elem()}
+}
+
 // Inlined makes the names of a table options of every struct that has a field of type I with the
-// tag inline. One of them can be given.
+// tag inline. One of them can be given, or two of which one is a Joiner.
 func Inlined[I any](t Table[I]) Table[I] {
 	for _, e := range t {
 		v, err := e.New(nil)
@@ -357,16 +385,23 @@ func Store(v reflect.Value, name string, option reflect.Value) (other string) {
 		if f.Kind() != reflect.Interface || option.IsZero() {
 			continue
 		}
-		rows, given := inlined[f.Type()], f.Elem()
+		rows, joined := inlined[f.Type()], option
 		if !slices.ContainsFunc(rows, func(row reflect.StructField) bool { return row.Name == name }) {
 			continue
 		}
-		for _, row := range rows {
-			if row.Name != name && given.IsValid() && given.Type() == row.Type {
-				other = row.Name
+		for _, part := range partsOf(f) {
+			at := slices.IndexFunc(rows, func(row reflect.StructField) bool { return row.Type == part.Type() })
+			if at < 0 || rows[at].Name == name {
+				continue
+			}
+			other = rows[at].Name
+			if j, is := option.Interface().(Joiner); is && len(partsOf(f)) == 1 {
+				if both := j.Join(part.Interface()); both != nil {
+					other, joined = "", reflect.ValueOf(both)
+				}
 			}
 		}
-		f.Set(option)
+		f.Set(joined)
 	}
 	return other
 }

@@ -251,16 +251,41 @@ type (
 	beast interface{ Roar() }
 	lion  int
 	tiger string
+	bear  bool
+	pair  struct {
+		lion lion
+		bear bear
+	}
 )
 
 func (lion) Roar()  {}
 func (tiger) Roar() {}
+func (bear) Roar()  {}
+func (pair) Roar()  {}
 
-func init() {
-	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too")})
+// Join is for lions only.
+func (b bear) Join(other any) any {
+	if l, is := other.(lion); is {
+		return pair{l, b}
+	}
+	return nil
 }
 
-// The names of an inlined table are options. Only one of them can be given.
+func (l lion) Join(other any) any {
+	if b, is := other.(bear); is {
+		return pair{l, b}
+	}
+	return nil
+}
+
+func (p pair) Parts() []any { return []any{p.lion, p.bear} }
+
+func init() {
+	Inlined(Table[beast]{Of[lion, beast]("lion", "roars"), Of[tiger, beast]("tiger", "too"),
+		Of[bear, beast]("bear", "with lions only")})
+}
+
+// The names of an inlined table are options. Only one of them can be given, or two that join.
 func TestOptions(t *testing.T) {
 	list := func(z zoo) (found []string) {
 		Options(reflect.ValueOf(z), func(name string, f reflect.Value, of reflect.StructField) {
@@ -268,10 +293,10 @@ func TestOptions(t *testing.T) {
 		})
 		return found
 	}
-	if got := list(zoo{Size: 3, inner: inner{4}}); !slices.Equal(got, []string{"size=3", "depth=4", "lion=0", "tiger="}) {
+	if got := list(zoo{Size: 3, inner: inner{4}}); !slices.Equal(got, []string{"size=3", "depth=4", "lion=0", "tiger=", "bear=false"}) {
 		t.Errorf("%q", got)
 	}
-	if got := list(zoo{Beast: tiger("t")}); !slices.Equal(got, []string{"size=0", "depth=0", "lion=0", "tiger=t"}) {
+	if got := list(zoo{Beast: tiger("t")}); !slices.Equal(got, []string{"size=0", "depth=0", "lion=0", "tiger=t", "bear=false"}) {
 		t.Errorf("%q", got)
 	}
 	Options(reflect.ValueOf(3), func(string, reflect.Value, reflect.StructField) { t.Error("a number has options") })
@@ -290,6 +315,24 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%q, %+v", other, z)
 	}
 	if other := Store(v, "tiger", reflect.ValueOf(tiger("t"))); other != "lion" {
+		t.Errorf("%q excludes it", other)
+	}
+	for _, first := range []string{"lion", "bear"} {
+		z.Beast = nil
+		values := map[string]any{"lion": lion(2), "bear": bear(true)}
+		for _, name := range []string{first, map[string]string{"lion": "bear", "bear": "lion"}[first]} {
+			if other := Store(v, name, reflect.ValueOf(values[name])); other != "" {
+				t.Errorf("%s after %s: excluded by %q", name, first, other)
+			}
+		}
+		if z.Beast != (pair{2, true}) {
+			t.Errorf("%+v", z.Beast)
+		}
+	}
+	if got := list(z); !slices.Equal(got[2:], []string{"lion=2", "tiger=", "bear=true"}) {
+		t.Errorf("%q", got)
+	}
+	if other := Store(v, "tiger", reflect.ValueOf(tiger("t"))); other != "bear" {
 		t.Errorf("%q excludes it", other)
 	}
 }
