@@ -21,7 +21,7 @@ type FullScale struct {
 	Neighbours Neighbours
 }
 
-// Join implements registry.Joiner.
+// Join implements the joiner of package registry.
 func (i Inducing) Join(other any) any {
 	if b, is := other.(Neighbours); is {
 		return FullScale{i, b}
@@ -29,7 +29,7 @@ func (i Inducing) Join(other any) any {
 	return nil
 }
 
-// Join implements registry.Joiner.
+// Join implements the joiner of package registry.
 func (b Neighbours) Join(other any) any {
 	if i, is := other.(Inducing); is {
 		return FullScale{i, b}
@@ -37,7 +37,7 @@ func (b Neighbours) Join(other any) any {
 	return nil
 }
 
-// Parts implements registry.Joined.
+// Parts implements the joined of package registry.
 func (f FullScale) Parts() []any { return []any{f.Inducing, f.Neighbours} }
 
 // PowerOr implements Structure: no variance is missing.
@@ -82,8 +82,8 @@ type fullScale struct {
 	mu sync.Mutex
 }
 
-// prepare implements structure: it chooses the inducing inputs, and then the neighbours. A case that
-// is an inducing input has no residual, and so no neighbours.
+// prepare implements structure: it chooses the inducing inputs, and then the neighbours. A case
+// that is an inducing input has no residual, and so no neighbours.
 func (s *fullScale) prepare(ctx context.Context, k kernel.Kernel, theta []float64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,10 +44,10 @@ func withFullScale(work *Work, cov Cov, n int, _ float64, _ bool, count []float6
 	if err != nil {
 		return nil, err
 	}
-	p := &fullScale{low: low, p: linalg.NewGeneral(low.points(), n)}
+	p := &fullScale{low: low}
 	residual := cov.Neighbours.residual(cov.Blocks, low)
-	rest, err := withNeighbours(work, Cov{Neighbours: cov.Neighbours, Blocks: residual, Noise: cov.Noise, Mean: cov.Mean},
-		n, 1, false, count)
+	rest, err := withNeighbours(work, Cov{Neighbours: cov.Neighbours, Blocks: residual, Noise: cov.Noise,
+		Mean: cov.Mean}, n, 1, false, count)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (p *fullScale) Subset() (Prior, []int) { return nil, nil }
 func (p *fullScale) WithoutSites() Prior {
 	afresh := *p
 	afresh.rest = p.rest.WithoutSites().(*neighbours)
-	afresh.p, afresh.um = linalg.NewGeneral(p.p.Rows, p.p.Cols), blas64.Triangular{}
+	afresh.p, afresh.um = blas64.General{}, blas64.Triangular{}
 	return &afresh
 }
 
@@ -148,13 +148,13 @@ func (p *fullScale) Multiply(dst, x []float64) {
 // row is row k of a.
 func row(a blas64.General, k int) []float64 { return a.Data[k*a.Stride : k*a.Stride+a.Cols] }
 
-// solveRows sets each row of dst to A⁻¹ (weights ∘ the row of a).
-func (p *fullScale) solveRows(dst, a blas64.General, weights []float64) {
-	linalg.Parallel(a.Rows, func(k int) {
-		own := row(dst, k)
-		floats.MulTo(own, weights, row(a, k))
-		p.rest.factor.Solve(own)
-	})
+// solveRows returns the matrix with the rows A⁻¹ (weights ∘ row of a).
+func (p *fullScale) solveRows(a blas64.General, weights []float64) blas64.General {
+	weighted := linalg.NewGeneral(a.Rows, a.Cols)
+	scaleColumns(weighted, a, weights)
+	t := transposed(weighted)
+	p.rest.factor.SolveAll(t)
+	return transposed(t)
 }
 
 // Factorise implements Prior: it factors A and M.
@@ -163,8 +163,8 @@ func (p *fullScale) Factorise(tau []float64) error {
 		return err
 	}
 	v, m := p.low.v, p.low.points()
-	p.solveRows(p.p, v, tau) // Xᵀ
 	weighted := linalg.NewGeneral(m, p.low.cases())
+	p.p = p.solveRows(v, tau) // Xᵀ
 	for k := range m {
 		floats.SubTo(row(p.p, k), row(v, k), row(p.p, k))
 		floats.MulTo(row(weighted, k), tau, row(p.p, k))
@@ -263,9 +263,12 @@ func (p *fullScale) Marginals() []Marginal {
 	return m
 }
 
-// residualCross returns v, the columns U⁻ᵀ K(Z, new), and the covariances of the residuals of new
-// inputs with their neighbours. cross has K(Z, new) and then what the residual's prior takes.
-func (p *fullScale) residualCross(cross *mat.Dense, diag []float64) (v blas64.General, rest *mat.Dense, left []float64) {
+// residualCross returns the rows of (U⁻ᵀ K(Z, new))ᵀ, the covariances of the residuals of new inputs
+// with their neighbours, as neighbours.Latent takes them, and the variances of these residuals.
+// cross has K(Z, new), and below it the covariances with neighbours.
+func (p *fullScale) residualCross(
+	cross *mat.Dense, diag []float64,
+) (v blas64.General, rest *mat.Dense, left []float64) {
 	m := p.low.points()
 	rows, k := cross.Dims()
 	v = transposed(p.low.whiten(cross.Slice(0, m, 0, k).(*mat.Dense), diag))
@@ -375,8 +378,7 @@ func (p *fullScale) predict(b, mean, variance []float64, cross *mat.Dense, diag 
 // middle returns diag(Σ Γ Σ), Γ = diag(gamma), with Z = P Γ A⁻¹ and J = P Γ Pᵀ.
 func (p *fullScale) middle(gamma []float64) (diagonal []float64, z, j blas64.General) {
 	n, m := p.low.cases(), p.low.points()
-	z, j = linalg.NewGeneral(m, n), linalg.NewGeneral(m, m)
-	p.solveRows(z, p.p, gamma)
+	z, j = p.solveRows(p.p, gamma), linalg.NewGeneral(m, m)
 	_, product := p.rest.factor.Inverse(gamma)
 	diagonal = slices.Clone(product.Diagonal)
 	weighted := linalg.NewGeneral(m, n)

@@ -337,14 +337,14 @@ func Options(v reflect.Value, visit func(name string, f reflect.Value, of reflec
 // inlined are the rows of the Inlined tables as fields, by the type of their interface.
 var inlined = map[reflect.Type][]reflect.StructField{}
 
-// Joiner is a value of an Inlined table that may be given together with a value of another row.
-type Joiner interface {
+// joiner is a value of an Inlined table that may be given together with a value of another row.
+type joiner interface {
 	// Join returns the value of both; nil: they exclude each other.
 	Join(other any) any
 }
 
-// Joined is the value that a Joiner returns.
-type Joined interface {
+// joined is the value that a joiner returns.
+type joined interface {
 	// Parts are the values of the rows.
 	Parts() []any
 }
@@ -354,7 +354,7 @@ func partsOf(f reflect.Value) (parts []reflect.Value) {
 	if !f.Elem().IsValid() {
 		return nil
 	}
-	if both, is := f.Interface().(Joined); is {
+	if both, is := f.Interface().(joined); is {
 		for _, part := range both.Parts() {
 			parts = append(parts, reflect.ValueOf(part))
 		}
@@ -364,7 +364,7 @@ func partsOf(f reflect.Value) (parts []reflect.Value) {
 }
 
 // Inlined makes the names of a table options of every struct that has a field of type I with the
-// tag inline. One of them can be given, or two of which one is a Joiner.
+// tag inline. One of them can be given, or two of which one is a joiner.
 func Inlined[I any](t Table[I]) Table[I] {
 	for _, e := range t {
 		v, err := e.New(nil)
@@ -385,7 +385,7 @@ func Store(v reflect.Value, name string, option reflect.Value) (other string) {
 		if f.Kind() != reflect.Interface || option.IsZero() {
 			continue
 		}
-		rows, joined := inlined[f.Type()], option
+		rows, value := inlined[f.Type()], option
 		if !slices.ContainsFunc(rows, func(row reflect.StructField) bool { return row.Name == name }) {
 			continue
 		}
@@ -395,13 +395,13 @@ func Store(v reflect.Value, name string, option reflect.Value) (other string) {
 				continue
 			}
 			other = rows[at].Name
-			if j, is := option.Interface().(Joiner); is && len(partsOf(f)) == 1 {
+			if j, is := option.Interface().(joiner); is && len(partsOf(f)) == 1 {
 				if both := j.Join(part.Interface()); both != nil {
-					other, joined = "", reflect.ValueOf(both)
+					other, value = "", reflect.ValueOf(both)
 				}
 			}
 		}
-		f.Set(joined)
+		f.Set(value)
 	}
 	return other
 }

@@ -175,6 +175,62 @@ func (c *Cholesky) Solve(x []float64) {
 	}
 }
 
+// columnsAtOnce is the number of columns that SolveAll solves together.
+const columnsAtOnce = 64
+
+// SolveAll replaces each column of x by A⁻¹ times it. Threads share the columns.
+func (c *Cholesky) SolveAll(x blas64.General) {
+	linalg.Parallel((x.Cols+columnsAtOnce-1)/columnsAtOnce, func(part int) {
+		from := part * columnsAtOnce
+		own := x
+		own.Cols, own.Data = min(columnsAtOnce, x.Cols-from), x.Data[from:]
+		c.solveAll(own)
+	})
+}
+
+func (c *Cholesky) solveAll(x blas64.General) {
+	row := func(a blas64.General, i int) []float64 { return a.Data[i*a.Stride : i*a.Stride+a.Cols] }
+	whole := linalg.NewGeneral(c.n, x.Cols)
+	take := func(at []int) (own blas64.General) {
+		own = whole
+		own.Rows = len(at)
+		for i, j := range at {
+			copy(row(own, i), row(x, j))
+		}
+		return own
+	}
+	give := func(own blas64.General, at []int) {
+		for i, j := range at {
+			copy(row(x, j), row(own, i))
+		}
+	}
+	halves := func(own blas64.General, pivots int) (top, rest blas64.General) {
+		top, rest = own, own
+		top.Rows, rest.Rows = pivots, own.Rows-pivots
+		rest.Data = own.Data[pivots*own.Stride:]
+		return top, rest
+	}
+	for k, b := range c.blocks { // U⁻ᵀ
+		at := c.fronts[k].at
+		own := take(at)
+		top, rest := halves(own, c.fronts[k].pivots)
+		linalg.SolveTri(blas.Trans, b.u, top)
+		if rest.Rows > 0 {
+			linalg.Gemm(blas.Trans, blas.NoTrans, -1, b.w, top, 1, rest)
+		}
+		give(own, at)
+	}
+	for k, b := range slices.Backward(c.blocks) { // U⁻¹
+		own, pivots := take(c.fronts[k].at), c.fronts[k].pivots
+		top, rest := halves(own, pivots)
+		if rest.Rows > 0 {
+			linalg.Gemm(blas.NoTrans, blas.NoTrans, -1, b.w, rest, 1, top)
+		}
+		linalg.SolveTri(blas.NoTrans, b.u, top)
+		give(top, c.fronts[k].at[:pivots])
+	}
+}
+
 func gather(dst, x []float64, at []int) {
 	for i, j := range at {
 		dst[i] = x[j]

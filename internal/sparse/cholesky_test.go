@@ -43,6 +43,14 @@ func TestCholesky(t *testing.T) {
 				t.Errorf("seed %d: %s is %.12g, from dense matrices %.12g", seed, what, got, want)
 			}
 		}
+		right := mat.NewDense(n, 1+rng.IntN(70), nil)
+		right.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, right)
+		var solutions mat.Dense
+		solutions.Mul(&inverse, right)
+		c.SolveAll(right.RawMatrix())
+		if !mat.EqualApprox(right, &solutions, 1e-8) {
+			t.Errorf("seed %d: the solutions of several columns differ", seed)
+		}
 		logDet, _ := mat.LogDet(&a)
 		near("½ log|A|", c.LogDet(), logDet/2)
 		x, want := make([]float64, n), mat.NewVecDense(n, nil)
