@@ -55,7 +55,7 @@ func withFullScale(work *Work, cov Cov, n int, _ float64, _ bool, count []float6
 	return p, nil
 }
 
-// SettleResidual is Settle for a prior with inducing inputs: the blocks are those of K - Q.
+// SettleResidual is Settle with the blocks of K - Q, for a prior with inducing inputs.
 func (b *Neighbours) SettleResidual(cov Cov) error {
 	n := len(cov.Blocks)
 	cov.Scratch, cov.Noise = false, nil
@@ -263,9 +263,9 @@ func (p *fullScale) Marginals() []Marginal {
 	return m
 }
 
-// residualCross returns the rows of (U⁻ᵀ K(Z, new))ᵀ, the covariances of the residuals of new inputs
-// with their neighbours, as neighbours.Latent takes them, and the variances of these residuals.
-// cross has K(Z, new), and below it the covariances with neighbours.
+// residualCross returns the rows of (U⁻ᵀ K(Z, new))ᵀ, the covariances of the residuals of new
+// inputs with their neighbours, as neighbours.Latent takes them, and the variances of these
+// residuals. cross has K(Z, new), and below it the covariances with neighbours.
 func (p *fullScale) residualCross(
 	cross *mat.Dense, diag []float64,
 ) (v blas64.General, rest *mat.Dense, left []float64) {
@@ -455,10 +455,10 @@ func (p *fullScale) Jacobian(sigma []float64) func(dst, x []float64) {
 	}
 }
 
-// Pull implements Prior. The derivative by C⁻¹ is H = -C G C, which differs from the H of a prior
-// with neighbours by Lᵀ W + Wᵀ L, with L = M⁻¹ Xᵀ, and with Z = P Γ A⁻¹ and J = P Γ Pᵀ,
+// Pull implements Prior. The derivative by C⁻¹ is H = -C G C. It differs from the H of a prior with
+// neighbours by Lᵀ W + Wᵀ L,
 //
-//	W = -¼ c Xᵀ + Z - ½ J L
+//	L = M⁻¹ Xᵀ,   W = -¼ c Xᵀ + Z - ½ J L,   Z = P Γ A⁻¹,   J = P Γ Pᵀ
 //
 // The derivative by V is 2 V G, and -2 V B for the symmetric derivatives B by the blocks of K - Q;
 //
@@ -530,7 +530,7 @@ func (p *fullScale) pullBlocks(blocks [][]float64) blas64.General {
 	n := v.Rows
 	out := linalg.NewGeneral(n, v.Cols)
 	parts := make([]blas64.General, sweepCases)
-	for i0 := 0; i0 < n; i0 += sweepCases { // in turns, so that sums have one order
+	for i0 := 0; i0 < n; i0 += sweepCases { // the sums over blocks have a fixed order
 		size := min(sweepCases, n-i0)
 		linalg.Parallel(size, func(t int) {
 			members := p.rest.members(i0 + t)
