@@ -263,8 +263,8 @@ var Sections = []Section{
 		{"objective", "what is maximised: a criterion of the training cases, or a cross-validated " +
 			"score within them",
 			"log_evidence", "tune: {method: auto, objective: {cv: {score: log_loss}}}"},
-		{"inference", "inference method used while tuning, if another one predicts; without inducing inputs, features or " +
-			"neighbours of its own it takes over those of the model; for multinomial_probit, laplace tunes softmax " +
+		{"inference", "inference method used while tuning, if another one predicts; it takes over inducing inputs, " +
+			"features or neighbours of the model; for multinomial_probit, laplace tunes softmax " +
 			"with amplitudes π/√6 times as large",
 			"that of the model", "tune: {inference: laplace}"},
 		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +
