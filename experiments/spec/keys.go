@@ -264,8 +264,7 @@ var Sections = []Section{
 			"score within them",
 			"log_evidence", "tune: {method: auto, objective: {cv: {score: log_loss}}}"},
 		{"inference", "inference method used while tuning, if another one predicts; it takes over inducing inputs, " +
-			"features or neighbours of the model; for multinomial_probit, laplace tunes softmax " +
-			"with amplitudes π/√6 times as large",
+			"features or neighbours; for multinomial_probit, laplace tunes softmax with amplitudes π/√6 times as large",
 			"that of the model", "tune: {inference: laplace}"},
 		{"start_inference", "inference method that is tuned first, from all starts; the one that tunes then starts " +
 			"once, at the best optimum (bfgs, lbfgs, cg, gradient_descent)",
