@@ -185,6 +185,8 @@ var (
 	Unknown     = kind("unknown", "values do not occur in the training file", "no case tells what they mean")
 	Substituted = note("substituted", "values are missing, and others stand in for them",
 		"the case is predicted from its other values")
+	Far = kind("far", "values are far from all training cases",
+		"a prediction there follows from the kernel, not from cases like it")
 	Single   = kind("single", "classes have a single case", "no part can both train on it and test it")
 	Columns  = kind("columns", "columns were named or matched otherwise than the file may mean", "")
 	Comments = kind("comments", "lines with # are left out as comments", "they may be cases")

@@ -54,6 +54,7 @@ type Classifier struct {
 	among     []float64       // held-out probabilities among which the threshold was chosen
 
 	substitutes []float64 // values that replace missing ones, by column of the inputs
+	spans       []span    // outside them values are far from the training cases, by preprocessed input
 }
 
 // About describes the label and the inputs in the user's words; empty if the file has no
@@ -112,7 +113,7 @@ func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	}
 	switch {
 	case err == nil:
-		c.substitutes = f.Substitutes()
+		c.substitutes, c.spans = f.Substitutes(), spansOf(f.Inputs)
 		return c, nil
 	case errors.Is(err, strictyaml.ErrMistakes): // the errors have the name
 		return nil, err

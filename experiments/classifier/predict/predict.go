@@ -194,6 +194,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 			}
 		}
 	}
+	s.warnOfFar(z.X)
 	held, extrapolated, err := s.outcome(z)
 	if err != nil {
 		return nil, err

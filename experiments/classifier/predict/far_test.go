@@ -1,0 +1,43 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
+)
+
+// The training incomes are exp(0), exp(0.2), … exp(9.8). With the power 0 new ones are far if their
+// logarithm is above 19.6; below 1 it is continued by its tangent, and not far. Without a power they
+// are far above 36070. Ages, 20 to 69, are far below -29 or above 118. Each column counts cases;
+// whitened inputs have no names.
+func TestFarValuesAreCounted(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("income,age,label\n")
+	for i := range 50 {
+		fmt.Fprintf(&b, "%.17g,%d,%s\n", math.Exp(float64(i)/5), 20+i*37%50, "ab"[i/3%2:i/3%2+1])
+	}
+	fresh := "income,age\n1e-7,40\n1e-3,40\n20000,-25\n1e9,200\n1e8,80\n3,118.5\n"
+	for how, want := range map[string]string{
+		"power":       `values of "income" (cases: 1), values of "age" (cases: 2)`,
+		"standardize": `values of "income" (cases: 2), values of "age" (cases: 2)`,
+		"whiten":      `inputs (cases: 3)`,
+	} {
+		c := learnt(t, b.String(), "label: label, preprocess: "+how, byLaplace)
+		got, err := c.Predict(written(t, fresh), spec.Deciding{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, w := range got.Warnings {
+			if what, rest, is := strings.Cut(w, " are far from all training cases"); is {
+				told = append(told, what+rest[strings.Index(rest, " (cases"):])
+			}
+		}
+		if strings.Join(told, ", ") != want {
+			t.Errorf("%s: %q, want %s", how, got.Warnings, want)
+		}
+	}
+}
