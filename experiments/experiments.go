@@ -103,7 +103,7 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 // Run runs the missing jobs of a plan in the run folder dir, and writes the results there. The
 // report covers what is done even if the run ended early with an error.
 func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
-	return run.Run(ctx, p.of, dir, o)
+	return predict.Run(ctx, p.of, dir, o)
 }
 
 // Search searches the function in the run folder dir, and continues the search recorded there. x is

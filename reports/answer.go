@@ -66,7 +66,9 @@ type Answer struct {
 	ClassesLeftOut []record.ClassCount `json:"classes_left_out,omitempty"`
 	// how nested cross-validation selected the best
 	Nested *Choice `json:"nested,omitempty"`
-	scored []*Study
+	// what drives the held-out predictions that score is computed from; null: not measured
+	Drivers *record.Drivers `json:"drivers,omitempty"`
+	scored  []*Study
 }
 
 // Scored are the studies whose held-out cases Score is computed from: the folds of the best, or

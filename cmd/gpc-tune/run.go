@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -57,7 +58,7 @@ new. Several processes may run the same file in one folder; they share the work.
 			}
 			bar, done := begin(c, signals, &options)
 			bar.of(plan.Manifest.Configurations)
-			report, summary, err := runs.Run(c.Context(), plan, e.dir, options)
+			report, summary, err := predict.Run(c.Context(), plan, e.dir, options)
 			done()
 			bar.finish()
 			switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
@@ -94,7 +95,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 				fmt.Fprintf(run.Log, "in %s only the report is missing\n", asked.dir)
 				return nil
 			}
-			report, summary, err := runs.Run(c.Context(), p, asked.dir,
+			report, summary, err := predict.Run(c.Context(), p, asked.dir,
 				runs.Options{Resume: true, Process: true, Warn: warner(c),
 					Options: search.Options{TrialTimeout: run.Timeout}})
 			undrain()

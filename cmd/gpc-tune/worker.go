@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -64,7 +65,7 @@ Exit codes:
 			defer done() // last, so that the first signal does not cut off the output about the block
 			options.Resume = true
 			if block == restBlock {
-				_, summary, err := runs.Run(c.Context(), laid.Plan, args[0], options)
+				_, summary, err := predict.Run(c.Context(), laid.Plan, args[0], options)
 				bar.finish()
 				return finished(c, args[0], "", summary, err)
 			}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -321,6 +322,9 @@ type Options struct {
 	Retry  bool // run recorded failed jobs again, and keep all others
 	// receives warnings for the user that are not part of the results; nil: they are dropped
 	Warn func(format string, args ...any)
+	// Drivers measures what drives the predictions of an answer of the finished run, whose records
+	// are lines; nil: it is not measured.
+	Drivers func(ctx context.Context, lines []record.Line, r *reports.Report, a reports.Answer) (*record.Drivers, error)
 	// Process means that the process exists for this run only: during the run, its garbage
 	// collector and memory limit are adjusted. Otherwise they are not changed.
 	Process bool

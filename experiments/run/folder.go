@@ -97,6 +97,9 @@ func (f *Folder) Report() (*reports.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
+	if err := drive(f.Dir, r, nil); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Dir, err)
+	}
 	picture.Warn(r)
 	return r, nil
 }

@@ -70,6 +70,14 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 	if err != nil {
 		return nil, summary, errors.Join(ended, err)
 	}
+	if ended == nil {
+		ended = drive(dir, report, func(a reports.Answer) (*record.Drivers, error) {
+			if o.Drivers == nil {
+				return nil, nil
+			}
+			return o.Drivers(ctx, lines, report, a)
+		})
+	}
 	picture.Warn(report)
 	if ended != nil {
 		return report, summary, ended

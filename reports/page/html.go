@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
 	"slices"
@@ -58,6 +59,7 @@ type page struct {
 	Waiting     bool   // there is no run yet
 	Files       []fileSet
 	card        string
+	Drivers     *chapter  // what drives the predictions of the best; nil: not measured
 	Effects     []drawing // effects of choices, before the list of configurations
 	Figures     []drawing
 	FiguresLeft int // left out
@@ -145,6 +147,9 @@ func newPage(r *reports.Report, scripts ...string) page {
 		p.card = "gpc-tune card DIR"
 	}
 	all := picture.All(r)
+	var drivers []figure.Figure
+	all, drivers = parted(all, picture.Drivers)
+	p.Drivers = driven(r, drivers)
 	firstOther := slices.IndexFunc(all, func(f figure.Figure) bool { return f.Kind != picture.Against })
 	if firstOther < 0 {
 		firstOther = len(all)
@@ -161,15 +166,51 @@ func newPage(r *reports.Report, scripts ...string) page {
 			c.Figures, _ = drawings(all[:firstOther])
 		}
 	}
-	rest := slices.Clone(all[firstOther:])
-	factors := slices.DeleteFunc(slices.Clone(rest), func(f figure.Figure) bool { return f.Kind != picture.Factors })
-	rest = slices.DeleteFunc(rest, func(f figure.Figure) bool { return f.Kind == picture.Factors })
+	rest, factors := parted(all[firstOther:], picture.Factors)
 	p.Effects, _ = drawings(factors)
 	p.Figures, p.FiguresLeft = drawings(rest)
 	for i := range p.Figures {
 		p.Figures[i].Folded = i >= mostFigures || !leading(r, p.Figures[i].of)
 	}
 	return p
+}
+
+// parted divides figures by their kind.
+func parted(all []figure.Figure, kind string) (others, of []figure.Figure) {
+	for _, f := range all {
+		if f.Kind == kind {
+			of = append(of, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return others, of
+}
+
+// driven is the chapter on what drives the predictions of the answers; nil if it was not measured.
+func driven(r *reports.Report, figures []figure.Figure) *chapter {
+	c, cases, repeats := &chapter{}, 0, 0
+	for _, a := range r.Decided() {
+		text := table.Driven(a)
+		if text == "" {
+			continue
+		}
+		if len(r.Decided()) > 1 {
+			text = a.Dataset + ": " + text
+		}
+		c.Texts, cases, repeats = append(c.Texts, text), max(cases, a.Drivers.Cases), a.Drivers.Repeats
+	}
+	if c.Texts == nil {
+		return nil
+	}
+	if c.Figures, _ = drawings(figures); len(figures) > 0 {
+		c.Note = fmt.Sprintf("The loss of information, in bits per case, if the values of an input come from other "+
+			"held-out cases: %s, each predicted by the fit that does not know it, and %d permutations of each input. "+
+			"A random column in the place of an input would exceed the level of noise in 5 %% of cases. Inputs that "+
+			"carry the same information share it: each can be unimportant alone.",
+			table.Counted(cases, "case", "cases"), repeats)
+	}
+	return c
 }
 
 // leading reports whether a figure shows all configurations, the best one, or the next.

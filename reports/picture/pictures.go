@@ -24,6 +24,8 @@ var pictureTable = []struct {
 }{
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
+	{Drivers, "how much every input is worth to the held-out predictions of the best, with levels of noise",
+		driverPictures},
 	{"reliability", "frequencies of the second of two classes beside its probabilities, with the numbers of cases",
 		reliabilityPictures},
 	{"observed", "numbers beside their predictions, residuals, and the coverage of intervals", observedPictures},

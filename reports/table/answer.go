@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
@@ -126,6 +127,9 @@ func AnsweredFor(r *reports.Report, a reports.Answer) []Fact {
 	}
 	if skill := skillText(r, a); skill != "" {
 		out = append(out, Fact{Name: "skill", Text: skill})
+	}
+	if d := a.Drivers; d != nil && len(d.Inputs) > 0 {
+		out = append(out, Fact{Name: "drivers", Text: Driven(a)})
 	}
 	return out
 }
@@ -665,3 +669,45 @@ func searched(r *reports.Report) (out []Fact) {
 	}
 	return out
 }
+
+// mostDrivers is the number of inputs that a sentence names.
+const mostDrivers = 4
+
+// Driven says in words which inputs drive the held-out predictions of an answer; "" if that was not
+// measured.
+func Driven(a reports.Answer) string {
+	d := a.Drivers
+	switch {
+	case d == nil:
+		return ""
+	case len(d.Inputs) == 0:
+		return d.Missing
+	case !aboveNoise(d.Inputs[0]):
+		return "no input is shown to matter: the importance of none is above its level of noise"
+	}
+	bits, first := scored{1, "bits"}, d.Inputs[0]
+	half := (first.Hi - first.Lo) / 2
+	text := fmt.Sprintf("%s drives it most: without it %s per case are lost (%s to %s)", first.Input,
+		quantity(bits.rounded(first.Bits, half), bits.unit), bits.rounded(first.Lo, half), bits.rounded(first.Hi, half))
+	var others []string
+	above := 0
+	for _, i := range d.Inputs {
+		if !aboveNoise(i) {
+			continue
+		}
+		if above++; above > 1 && above <= mostDrivers {
+			others = append(others, fmt.Sprintf("%s (%s)", i.Input, bits.rounded(i.Bits, half)))
+		}
+	}
+	if others != nil {
+		text += "; then " + series(others)
+	}
+	if n := len(d.Inputs) - above; n > 0 {
+		of := "of " + Counted(len(d.Inputs), "input", "inputs")
+		text += fmt.Sprintf("; %s not above noise", Counted(n, of+" is", of+" are"))
+	}
+	return text
+}
+
+// aboveNoise reports whether an importance is above its level of noise, and its interval above 0.
+func aboveNoise(i record.Importance) bool { return i.Bits > i.Noise && i.Lo > 0 }

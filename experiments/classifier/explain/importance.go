@@ -38,18 +38,8 @@ func Inputs(from []string) (all []Input) {
 	return all
 }
 
-// Importance is the permutation importance of an input: the mean loss of log₂ p(y_i|x_i), in bits
-// per case, if the input's values come from other cases (Breiman 2001; Fisher, Rudin & Dominici
-// 2019, J. Mach. Learn. Res. 20(177), Eq. 3.5). Lo and Hi are its 95 % interval over cases and
-// permutations. Noise is the level of noise: the importance that a planted random column with the
-// values of the input in random order exceeds with a probability of 5 %.
-type Importance struct {
-	Input string        `json:"input"`
-	Bits  record.Number `json:"bits"`
-	Lo    record.Number `json:"lo"`
-	Hi    record.Number `json:"hi"`
-	Noise record.Number `json:"noise"`
-}
+// Importance is the permutation importance of an input.
+type Importance = record.Importance
 
 // LeastRepeats is the least number of permutations for Importances.
 const LeastRepeats = 2

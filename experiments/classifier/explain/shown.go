@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/page"
+	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -61,7 +62,7 @@ func (e *Effects) ImportanceTable() table.Table {
 		t.Columns[j].Right = true
 	}
 	for _, of := range e.Importance {
-		t.Add(of.Input, inBits(of.Bits), inBits(of.Lo).Text+" – "+inBits(of.Hi).Text, inBits(of.Noise), of.verdict())
+		t.Add(of.Input, inBits(of.Bits), inBits(of.Lo).Text+" – "+inBits(of.Hi).Text, inBits(of.Noise), verdict(of))
 	}
 	return t
 }
@@ -76,7 +77,7 @@ func inBits(v record.Number) table.Cell {
 }
 
 // verdict says whether an importance is more than noise.
-func (i Importance) verdict() string {
+func verdict(i Importance) string {
 	switch {
 	case i.Noise == 0 && i.Bits == 0:
 		return "changes no prediction"
@@ -139,7 +140,7 @@ func (e *Effects) article() page.Article {
 // Figures are the picture of the importances, and one for every input with curves.
 func (e *Effects) Figures() (out []figure.Figure) {
 	if len(e.Importance) > 0 {
-		out = append(out, e.importanceFigure())
+		out = append(out, picture.Importances(e.Importance))
 	}
 	subject := func(c Curve) [2]string { return [2]string{c.Input, c.Beside} }
 	var order [][2]string
@@ -167,23 +168,6 @@ func (e *Effects) Figures() (out []figure.Figure) {
 		out = append(out, f)
 	}
 	return out
-}
-
-func (e *Effects) importanceFigure() figure.Figure {
-	bars, noise := figure.Intervals{Name: "importance, 95 % interval", Horizontal: true},
-		figure.Points{Name: "level of noise", Hollow: true}
-	var names []string
-	for k, of := range e.Importance {
-		names = append(names, of.Input)
-		y := float64(k)
-		bars.X, bars.Y = append(bars.X, float64(of.Bits)), append(bars.Y, y)
-		bars.Lo, bars.Hi = append(bars.Lo, float64(of.Lo)), append(bars.Hi, float64(of.Hi))
-		noise.X, noise.Y = append(noise.X, float64(of.Noise)), append(noise.Y, y)
-	}
-	zero := figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(names)) - 0.5}, Dashed: true}
-	return figure.Figure{Name: "importance-of-inputs", Title: "Importance of the inputs", Columns: 1,
-		Panels: []figure.Panel{{X: figure.Axis{Label: "loss of information without the input (bits per case)"},
-			Y: figure.Axis{Names: names}, Layers: []figure.Layer{zero, bars, noise}}}}
 }
 
 // scaleLabels are the labels of axes.

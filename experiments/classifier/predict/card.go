@@ -60,7 +60,7 @@ func (c *Classifier) expectedImportance(ctx context.Context) ([]explain.Importan
 	for i := range cases {
 		cases[i] = i
 	}
-	x := data.PickRows(raw, drawn(cases, c.affordable(cardRepeats), c.file.Seed))
+	x := data.PickRows(raw, drawn(cases, max(c.affordable(cardRepeats, permitted), leastScored), c.file.Seed))
 	own, err := c.predicted(x)
 	if err != nil {
 		return nil, err

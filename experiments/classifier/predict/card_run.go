@@ -127,11 +127,11 @@ type heldOutCases struct {
 // mostMatrices is the number of numbers in the covariance matrices of the folds that are kept.
 const mostMatrices = 2.5e8
 
-// heldOutParts are the parts of a card that need held-out cases.
-func heldOutParts(ctx context.Context, r *reports.Report, a reports.Answer, p *plan.Plan,
-	lines []record.Line) ([]page.Part, error) {
+// heldOut returns the held-out cases of an answer with the fits that do not know them, computed
+// again at their recorded hyperparameters.
+func heldOut(ctx context.Context, a reports.Answer, p *plan.Plan, lines []record.Line) (h heldOutCases, err error) {
 	var parts []cv.Predictions
-	h, numbers := heldOutCases{}, 0.0
+	numbers := 0.0
 	for k, s := range a.Scored() {
 		set := p.Studies[studyOf(p, s.Fit.Configuration, s.Fit.Study)].Job.Set
 		if h.source = set.Source; s.Evaluation == "test" {
@@ -146,21 +146,36 @@ func heldOutParts(ctx context.Context, r *reports.Report, a reports.Answer, p *p
 		}
 		var c *Classifier
 		if numbers += float64(s.Train) * float64(s.Train); s.Repeat == 0 && (k == 0 || numbers <= mostMatrices) {
-			var err error
 			if c, err = again(ctx, p, lines, s.Fit.Configuration, s.Fit.Study); err != nil {
-				return nil, err
+				return h, err
 			}
 		}
 		parts, h.models = append(parts, *s.Predictions), append(h.models, c)
 	}
 	h.Predictions = cv.Pool(parts...)
+	return h, nil
+}
+
+// heldOutParts are the parts of a card that need held-out cases.
+func heldOutParts(ctx context.Context, r *reports.Report, a reports.Answer, p *plan.Plan,
+	lines []record.Line) ([]page.Part, error) {
+	h, err := heldOut(ctx, a, p, lines)
+	if err != nil {
+		return nil, err
+	}
 	scores, err := h.scores()
 	if err != nil {
 		return nil, err
 	}
-	driven, err := h.driven(ctx, r.Manifest.Seed)
+	driven, err := h.drivers(ctx, r.Manifest.Seed, max(h.models[0].affordable(cardRepeats, permitted), leastScored))
 	if err != nil {
 		return nil, err
+	}
+	about := driven.Missing
+	if driven.Inputs != nil {
+		about = fmt.Sprintf("The loss of information, in bits per case, if the values of an input come from other "+
+			"held-out cases: %s, each predicted by the fit that does not know it.",
+			table.Counted(driven.Cases, "case", "cases"))
 	}
 	units, record := h.Cases, r.Configurations[a.Configuration].Record
 	for _, g := range r.Manifest.Groups {
@@ -168,7 +183,7 @@ func heldOutParts(ctx context.Context, r *reports.Report, a reports.Answer, p *p
 			units = data.Pick(g.Of, h.Cases)
 		}
 	}
-	return []page.Part{scores, h.calibration(), driven, h.groups(units, r.Manifest.Seed)}, nil
+	return []page.Part{scores, h.calibration(), driving(driven.Inputs, about), h.groups(units, r.Manifest.Seed)}, nil
 }
 
 // scores is the part on the scores of the held-out cases.
@@ -224,21 +239,25 @@ func (h heldOutCases) calibration() page.Part {
 		"decisions by %.3f on average (%s). %s", test.Value, interval, verdict))
 }
 
-// driven is the part on the importance of inputs, for the cases of the first repeat of the folds.
-func (h heldOutCases) driven(ctx context.Context, seed uint64) (page.Part, error) {
+// drivers are the importances of the inputs for the cases of the first repeat of the folds. If there
+// are more than most cases, this number of cases is drawn at random.
+func (h heldOutCases) drivers(ctx context.Context, seed uint64, most int) (*record.Drivers, error) {
 	var rows []int
 	for i, k := range h.model {
 		if h.models[k] != nil {
 			rows = append(rows, i)
 		}
 	}
-	first := h.models[0]
-	rows = drawn(rows, first.affordable(cardRepeats), seed)
+	rows = drawn(rows, most, seed)
+	d := &record.Drivers{Cases: len(rows), Repeats: cardRepeats}
 	switch {
 	case h.source.Schema.Counts:
-		return driving(nil, "Importance is not measured for labels that are counts."), nil
+		d.Missing = "Importance is not measured for labels that are counts."
 	case len(rows) < 3:
-		return driving(nil, "Importance needs 3 held-out cases."), nil
+		d.Missing = "Importance needs 3 held-out cases."
+	}
+	if d.Missing != "" {
+		return d, nil
 	}
 	x := data.PickRows(h.source.X, data.Pick(h.at, rows))
 	for i, row := range rows {
@@ -249,15 +268,17 @@ func (h heldOutCases) driven(ctx context.Context, seed uint64) (page.Part, error
 			}
 		}
 	}
-	importance, err := explain.Importances(x, first.inputs(), func(x *mat.Dense) ([]float64, error) {
+	e := explain.Effects{}
+	var err error
+	e.Importance, err = explain.Importances(x, h.models[0].inputs(), func(x *mat.Dense) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		return h.bits(rows, x)
 	}, cardRepeats, seed)
-	return driving(importance, fmt.Sprintf("The loss of information, in bits per case, if the values of an input come "+
-		"from other held-out cases: %s, each predicted by the fit that does not know it.",
-		table.Counted(len(rows), "case", "cases"))), err
+	e.Sort()
+	d.Inputs = e.Importance
+	return d, err
 }
 
 // bits are log₂ p(y|x) of some rows with other inputs x, each by the fit that does not know the

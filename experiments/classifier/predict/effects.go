@@ -90,7 +90,7 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 		s.warn(cause.NoEffect.New("importance needs 3 cases with a label, and %d have one", len(labelled)))
 		return nil
 	}
-	labelled = drawn(labelled, s.affordable(o.Repeats), o.Seed)
+	labelled = drawn(labelled, max(s.affordable(o.Repeats, permitted), leastScored), o.Seed)
 	e.Scored = len(labelled)
 	bits := func(x *mat.Dense) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
@@ -110,9 +110,9 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 	return err
 }
 
-// affordable is the number of cases on which importances are measured.
-func (c *Classifier) affordable(repeats int) int {
-	return max(int(permitted/c.work()/float64(len(c.inputs())*repeats)), leastScored)
+// affordable is the number of cases whose importances take this number of multiplications.
+func (c *Classifier) affordable(repeats int, multiplications float64) int {
+	return int(multiplications / c.work() / float64(len(c.inputs())*repeats))
 }
 
 // predicted are the predictions for raw inputs.

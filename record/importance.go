@@ -1,0 +1,25 @@
+package record
+
+// Importance is the permutation importance of an input: the mean loss of log₂ p(y_i|x_i), in bits
+// per case, if the input's values come from other cases (Breiman 2001; Fisher, Rudin & Dominici
+// 2019, J. Mach. Learn. Res. 20(177), Eq. 3.5). Lo and Hi are its 95 % interval over cases and
+// permutations. Noise is the level of noise: the importance that a planted random column with the
+// values of the input in random order exceeds with a probability of 5 %.
+type Importance struct {
+	Input string `json:"input"`
+	Bits  Number `json:"bits"`
+	Lo    Number `json:"lo"`
+	Hi    Number `json:"hi"`
+	Noise Number `json:"noise"`
+}
+
+// Drivers are the importances of the inputs for the held-out predictions of an answer. Each case is
+// predicted by the fit that does not know it.
+type Drivers struct {
+	// SHA-256 of the held-out predictions that the importances belong to
+	Of      string       `json:"of"`
+	Cases   int          `json:"cases"`             // number of held-out cases that were permuted
+	Repeats int          `json:"repeats"`           // number of permutations of each input
+	Inputs  []Importance `json:"inputs"`            // the most important first
+	Missing string       `json:"missing,omitempty"` // why there are no importances
+}

@@ -1,0 +1,49 @@
+package picture
+
+import (
+	"fmt"
+
+	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports/figure"
+)
+
+// Drivers is the kind of the pictures of what drives the predictions of an answer.
+const Drivers = "drivers"
+
+// driverPictures show the importances of the inputs for the held-out predictions of each answer.
+func driverPictures(r pictureReport) (out []figure.Figure) {
+	for _, a := range r.Decided() {
+		if a.Drivers == nil || len(a.Drivers.Inputs) == 0 {
+			continue
+		}
+		inputs := a.Drivers.Inputs
+		f := Importances(inputs[:min(len(inputs), mostRivals)])
+		f.Name, f.Title = Drivers, titled("What drives the predictions", r.severalData(a))
+		if f.Of = []int{a.Configuration}; r.severalData(a) != "" {
+			f.Name += "-" + a.Dataset
+		}
+		if left := len(inputs) - mostRivals; left > 0 {
+			f.Notes = append(f.Notes, fmt.Sprintf("%d less important inputs are not shown", left))
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Importances is the figure of importances of inputs with their intervals and levels of noise.
+func Importances(all []record.Importance) figure.Figure {
+	bars, noise := figure.Intervals{Name: "importance, 95 % interval", Horizontal: true},
+		figure.Points{Name: "level of noise", Hollow: true}
+	var names []string
+	for k, of := range all {
+		names = append(names, of.Input)
+		y := float64(k)
+		bars.X, bars.Y = append(bars.X, float64(of.Bits)), append(bars.Y, y)
+		bars.Lo, bars.Hi = append(bars.Lo, float64(of.Lo)), append(bars.Hi, float64(of.Hi))
+		noise.X, noise.Y = append(noise.X, float64(of.Noise)), append(noise.Y, y)
+	}
+	zero := figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(names)) - 0.5}, Dashed: true}
+	return figure.Figure{Name: "importance-of-inputs", Title: "Importance of the inputs", Columns: 1,
+		Panels: []figure.Panel{{X: figure.Axis{Label: "loss of information without the input (bits per case)"},
+			Y: figure.Axis{Names: names}, Layers: []figure.Layer{zero, bars, noise}}}}
+}
