@@ -239,8 +239,8 @@ func (h heldOutCases) calibration() page.Part {
 		"decisions by %.3f on average (%s). %s", test.Value, interval, verdict))
 }
 
-// drivers are the importances of the inputs for the cases of the first repeat of the folds. If there
-// are more than most cases, this number of cases is drawn at random.
+// drivers are the importances of the inputs for the cases of the first repeat of the folds. If
+// there are more than most cases, this number of cases is drawn at random.
 func (h heldOutCases) drivers(ctx context.Context, seed uint64, most int) (*record.Drivers, error) {
 	var rows []int
 	for i, k := range h.model {
