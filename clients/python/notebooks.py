@@ -103,7 +103,7 @@ def picture(name, names):
     """The picture of effects, or of the values on the way of a search."""
     if name == "search":
         of = names["search"]
-        return of._process.command("report", of._run, "--formats", "svg", "--figure", "way-0", warn=False)
+        return of._process.command("report", of._run, "--formats", "svg", "--figure", "way-0", warned=False)
     return names["model"]._run(names["new"], names["labels"], "effects", "--input", "glu", "--repeats", "5", "--seed", "1",
                                "--format", "svg")
 
