@@ -687,7 +687,7 @@ func Driven(a reports.Answer) string {
 	}
 	bits, first := scored{1, "bits"}, d.Inputs[0]
 	half := (first.Hi - first.Lo) / 2
-	text := fmt.Sprintf("%s drives it most: without it %s per case are lost (%s to %s)", first.Input,
+	text := fmt.Sprintf("%s drives it most: shuffling it costs %s per case (%s to %s)", first.Input,
 		quantity(bits.rounded(first.Bits, half), bits.unit), bits.rounded(first.Lo, half), bits.rounded(first.Hi, half))
 	var others []string
 	above := 0

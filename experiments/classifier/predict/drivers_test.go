@@ -145,7 +145,7 @@ func TestDriversNameTheColumnsOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := string(page)
-	for _, part := range []string{`id="answer"`, `id="drivers"`, "dose drives it most: without it ", "; then kind (",
+	for _, part := range []string{`id="answer"`, `id="drivers"`, "dose drives it most: shuffling it costs ", "; then kind (",
 		"2 of 4 inputs are not above noise", "level of noise", "<nav", `id="results"`} {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
