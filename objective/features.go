@@ -132,7 +132,7 @@ func (s *featured) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *ke
 	f.Fill(dst.Slice(0, f.Rows(), 0, z.N()).(*mat.Dense), theta, z)
 }
 
-// among implements structure: ΦᵀΦ. The kernel's covariances would not be those of the prior.
+// among implements structure: ΦᵀΦ, the prior covariances. The kernel itself has other covariances.
 func (s *featured) among(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kernel.Inputs) {
 	phi := mat.NewDense(s.rows(), z.N(), nil)
 	s.cross(phi, k, theta, z)

@@ -42,8 +42,8 @@ func readDrivers(dir string) (map[string]*record.Drivers, error) {
 	return out, nil
 }
 
-// drive adds the recorded drivers to a report. measure returns those that are not recorded, which
-// are then kept; nil: they are left out.
+// drive adds the recorded drivers to a report. measure returns the drivers of an answer without
+// recorded ones, and they are then recorded; nil: such an answer has none.
 func drive(dir string, r *reports.Report, measure func(reports.Answer) (*record.Drivers, error)) error {
 	recorded, err := readDrivers(dir)
 	if err != nil {

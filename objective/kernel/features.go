@@ -44,10 +44,10 @@ type Features struct {
 
 // term is a product of kernels with features.
 type term struct {
-	factor     float64 // of all covariances
+	factor     float64 // all covariances are multiplied by it
 	amplitudes []int   // places of ln σ in theta
 	waves      []wave
-	line       *line // of a linear kernel; it has no waves then
+	line       *line // a term with a linear kernel has a line and no waves; nil: it has waves
 	from, size int   // rows of the features
 }
 

@@ -16,10 +16,10 @@ import (
 
 // Bounds on the work of a run for what drives its answer.
 const (
-	// multiplications for predictions: a number, and so many for each n³ of a fold with n training
-	// cases, whose tuning takes more
+	// The predictions of a run may take driversPermitted multiplications, and driversPerCube n³
+	// more for a fold with n training cases. Its tuning takes more than that.
 	driversPermitted, driversPerCube = 2e9, 3
-	leastDriven                      = 50 // cases; with fewer the intervals say little
+	leastDriven                      = 50 // The intervals of fewer cases say little.
 )
 
 // Run is run.Run, which also measures what drives the predictions of each answer. No

@@ -228,10 +228,9 @@ func (d *Date) Sources() (of []int) {
 	return of
 }
 
-// FillColumns fills the columns of the matrix, the first of which is given, with the inputs that
-// are made of a column of times, at. Days since another date count from the times of that date,
-// since. All times are in seconds. They are NaN where the times are. The hour is NaN where the mark
-// is WithoutTime.
+// FillColumns makes the inputs of the times at and writes them to the matrix, from the given column
+// on. Days since another date count from since, the times of the other date. All times are in
+// seconds. They are NaN where the times are. The hour is NaN where the mark is WithoutTime.
 func (d *Date) FillColumns(x *mat.Dense, column int, at, since []float64, marks []string) {
 	for i, v := range at {
 		row := x.RawRowView(i)[column:]
