@@ -16,7 +16,8 @@ var (
 // Sources are the source files with the records of results.json; the comments of fields become
 // descriptions in its schema.
 func Sources() []string {
-	return []string{illustrationSource, componentSource, describedSource, inducingSource, programSource}
+	return []string{illustrationSource, componentSource, describedSource, importanceSource, inducingSource,
+		programSource}
 }
 
 // Illustration shows a property of models without data, in columns of numbers and, for some kinds,

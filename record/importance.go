@@ -1,16 +1,21 @@
 package record
 
+import _ "embed"
+
+//go:embed importance.go
+var importanceSource string
+
 // Importance is the permutation importance of an input: the mean loss of log₂ p(y_i|x_i), in bits
 // per case, if the input's values come from other cases (Breiman 2001; Fisher, Rudin & Dominici
 // 2019, J. Mach. Learn. Res. 20(177), Eq. 3.5). Lo and Hi are its 95 % interval over cases and
 // permutations. Noise is the level of noise: the importance that a planted random column with the
 // values of the input in random order exceeds with a probability of 5 %.
 type Importance struct {
-	Input string `json:"input"`
-	Bits  Number `json:"bits"`
-	Lo    Number `json:"lo"`
-	Hi    Number `json:"hi"`
-	Noise Number `json:"noise"`
+	Input string `json:"input"` // column of the file
+	Bits  Number `json:"bits"`  // mean loss, bits per case
+	Lo    Number `json:"lo"`    // lower end of the 95 % interval, bits per case
+	Hi    Number `json:"hi"`    // upper end of the 95 % interval, bits per case
+	Noise Number `json:"noise"` // level of noise, bits per case
 }
 
 // Drivers are the importances of the inputs for the held-out predictions of an answer. Each case is

@@ -4,8 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // span has the bounds between which preprocessed values of an input are near the training cases:
@@ -29,34 +27,30 @@ func spansOf(inputs [][]float64) (all []span) {
 	return all
 }
 
-// warnOfFar counts the cases with a value outside its span, by column of the file. Whitened inputs
-// belong to no column of their own and are counted together. A constant input has no width and is
-// not looked at.
-func (s *stream) warnOfFar(z *mat.Dense) {
-	cases, inputs := z.Dims()
-	from := s.file.Columns.From()
+// far counts the cases with a value outside its span, by the column of the file that an input is
+// made from, in the order of the columns. Whitened inputs, for which from is nil, belong to no
+// column of their own: they are counted together, under the name "". A constant input has no width
+// and is not looked at.
+func far(z *mat.Dense, spans []span, from []string) (columns []string, counts map[string]int) {
+	cases, _ := z.Dims()
 	beyond := map[string]map[int]bool{}
-	var order []string
-	for j, at := range s.spans {
+	for j, at := range spans {
 		name := ""
-		if len(from) == inputs && s.file.Preprocess.How != "whiten" {
+		if from != nil {
 			name = from[j]
 		}
 		for i := range cases {
 			if v := z.At(i, j); at.lo < at.hi && (v < at.lo || v > at.hi) {
 				if beyond[name] == nil {
-					beyond[name], order = map[int]bool{}, append(order, name)
+					beyond[name], columns = map[int]bool{}, append(columns, name)
 				}
 				beyond[name][i] = true
 			}
 		}
 	}
-	for _, name := range order {
-		which := "inputs"
-		if name != "" {
-			which = "values of \"" + name + "\""
-		}
-		s.warn(cause.Far.Of(len(beyond[name]), "%s are far from all training cases: after preprocessing, outside "+
-			"their range by more than its width", which))
+	counts = map[string]int{}
+	for name, rows := range beyond {
+		counts[name] = len(rows)
 	}
+	return columns, counts
 }

@@ -237,6 +237,23 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	return t, nil
 }
 
+// warnOfFar counts the values that are far from all training cases.
+func (s *stream) warnOfFar(z *mat.Dense) {
+	from := s.file.Columns.From()
+	if _, inputs := z.Dims(); len(from) != inputs || s.file.Preprocess.How == "whiten" {
+		from = nil
+	}
+	columns, counts := far(z, s.spans, from)
+	for _, name := range columns {
+		which := "inputs"
+		if name != "" {
+			which = fmt.Sprintf("values of %q", name)
+		}
+		s.warn(cause.Far.Of(counts[name], "%s are far from all training cases: after preprocessing, outside their "+
+			"range by more than its width", which))
+	}
+}
+
 // substitute replaces the missing values of ds, and counts them by input.
 func (s *stream) substitute(ds *data.Data) {
 	last := ""
