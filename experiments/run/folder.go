@@ -41,6 +41,7 @@ func ReadFolder(dir string) (*Folder, error) { return (&Follower{Dir: dir}).Read
 type Follower struct {
 	Dir      string
 	manifest os.FileInfo // the manifest file that was last read
+	drivers  os.FileInfo // the file of drivers at that time, which follows the last trial; nil: none
 	journal  *journal.Journal
 	last     *Folder
 }
@@ -61,7 +62,7 @@ func (f *Follower) read() (*Folder, error) {
 	if err == nil && f.last != nil && os.SameFile(info, f.manifest) && info.ModTime().Equal(f.manifest.ModTime()) &&
 		info.Size() == f.manifest.Size() {
 		news, err := f.journal.Refresh()
-		if err == nil && news {
+		if err == nil && (f.hasNewDrivers() || news) {
 			f.last = f.folder(f.last.Manifest)
 		}
 		return f.last, err
@@ -80,8 +81,16 @@ func (f *Follower) read() (*Folder, error) {
 	if f.journal, err = journal.Open(f.Dir, journalOptions(m, m)); err != nil {
 		return nil, err
 	}
+	f.hasNewDrivers()
 	f.manifest, f.last = info, f.folder(m)
 	return f.last, nil
+}
+
+// hasNewDrivers reports whether the file of drivers is another one than at the last call.
+func (f *Follower) hasNewDrivers() bool {
+	was := f.drivers
+	f.drivers, _ = os.Stat(filepath.Join(f.Dir, driversName)) // Report returns the error
+	return f.drivers != nil && (was == nil || !os.SameFile(was, f.drivers))
 }
 
 // folder is the current content.
