@@ -12,7 +12,7 @@ var importanceSource string
 // values of the input in random order exceeds with a probability of 5 %.
 type Importance struct {
 	Input string `json:"input"` // column of the file
-	Bits  Number `json:"bits"`  // mean loss, bits per case
+	Bits  Number `json:"bits"`  // mean loss with shuffled values, bits per case
 	Lo    Number `json:"lo"`    // lower end of the 95 % interval, bits per case
 	Hi    Number `json:"hi"`    // upper end of the 95 % interval, bits per case
 	Noise Number `json:"noise"` // level of noise, bits per case

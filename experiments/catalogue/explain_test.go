@@ -97,6 +97,9 @@ units of log probability, natural and to base 2: one nat is 1.44 bits
 
 bits (a column of tables)
 the score information_bits: test information, the mean of log2 p(y) minus that of the training frequencies [GPML 3.76]: 0 is guessing (bits per case)
+
+bits (a field of results.json)
+mean loss with shuffled values, bits per case
 `,
 }
 
