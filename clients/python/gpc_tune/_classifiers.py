@@ -72,12 +72,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
-        header = [i.name for i in self._inputs] + [label]
+        header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
         data: dict[str, Any] = {"train": "train.parquet", "label": label, "missing": "median",
                                 "categorical": "one_hot"}
         if len(set(weight[kept].tolist())) > 1 or weight[kept][0] != 1:
-            header.append(weighted)
-            table.append(weight[rows])
+            header, table = header + [weighted], table + [weight[rows]]
             data["weights"] = weighted
         for key, value in (("columns", {i.name: i.meaning for i in self._inputs if i.meaning}),
                            ("categories", [i.name for i in self._inputs if i.kind == "text"]),
@@ -176,8 +175,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """Says what moved each prediction, as ``gpc-tune predict --why`` does. A row takes up to seconds.
 
         The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of each
-        input by its name, which with base have the probability as their sum; ``nearest``, training cases with their
-        classes and kernel values; ``outside``, inputs outside of what was seen.
+        input by its name, which with base have the probability as their sum; ``nearest``, positions in the X of fit
+        (load does not know them), classes and kernel values; ``outside``, inputs outside of what was seen.
         """
         head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
         of = dict(zip(head, zip(*rows)))
@@ -185,7 +184,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
         for name, i in zip(getattr(self, "feature_names_in_", [i.name for i in self._inputs]), self._inputs):
             columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
-        columns.update({key: list(of[key]) for key in ("nearest", "outside")})
+        place = (lambda m: f"{m[1]}{self._rows[int(m[2])]} ") if hasattr(self, "_rows") else r"\1"
+        near = [re.sub(r"(^|; )(\d+) (?=\()", place, text) for text in of["nearest"]]
+        columns.update(nearest=near, outside=list(of["outside"]))
         return _table.frame(columns, getattr(X, "index", None))
 
     def effects(self, X: Any, y: Any = None, *, inputs: Sequence[str] = (), pairs: Sequence[Sequence[str]] = (),

@@ -61,6 +61,18 @@ def test_why_sums_to_the_probability():
     assert np.allclose(table[["base", *X.columns]].sum(axis=1), explained, atol=1e-12)
 
 
+def test_why_names_rows_of_fit(tmp_path):
+    """The nearest training case of a training case is the case itself, whatever the order and the weights."""
+    inputs, classes = np.random.default_rng(0).normal(size=(40, 2)), np.repeat(["p", "n"], 20)
+    weight = np.where(np.arange(40) % 7 == 3, 0.0, 1.0)
+    model = gpc_tune.GaussianProcessClassifier(inference="laplace").fit(inputs, classes, weight)
+    kept = np.flatnonzero(weight)[:6]
+    for i, text in zip(kept, model.why(inputs[kept])["nearest"]):
+        assert text.startswith(f"{i} ({classes[i]}, 1.00)"), (i, text)
+    model.save(tmp_path / "model.json")
+    assert gpc_tune.load(tmp_path / "model.json").why(inputs[:1])["nearest"][0].startswith(f"({classes[0]}, 1.00)")
+
+
 def test_a_label_with_the_name_of_an_input_leaves_the_inputs_their_names():
     label = (X["a"] > R.normal(size=60)).astype(int)
     assert label.name == "a"
