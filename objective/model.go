@@ -38,14 +38,9 @@ func (m Model) On(classes int) Model {
 // is of random utilities, it is softmax with scaled covariances. The class of the largest f_c + e_c
 // stays the same if all f_c and e_c are multiplied by a number. So covariances K with noise of
 // variance v correspond to covariances K v'/v with noise of variance v'; only the form of the noise
-// differs. Softmax has v' = π²/6 (McFadden 1974), and multinomial_probit v = 1. A method without a
-// structure of the covariance takes over that of m's, if it can: hyperparameters for inducing
-// inputs are not tuned with the whole matrix.
+// differs. Softmax has v' = π²/6 (McFadden 1974), and multinomial_probit v = 1.
 func (m Model) TunedBy(a approx.Approximation, classes int) Model {
 	m = m.On(classes)
-	if own := approx.StructureOf(a); own == nil {
-		a, _ = approx.With(a, approx.StructureOf(m.Inference))
-	}
 	m.Inference = a
 	if _, err := approx.Uses(a, m.Likelihood, classes); err == nil || len(m.Likelihood.Params()) > 0 {
 		return m

@@ -101,26 +101,6 @@ func TestOptimumForMultinomialProbit(t *testing.T) {
 	}
 }
 
-// A method that tunes another one takes over its structure, unless it has one of its own or works
-// with matrices only.
-func TestTuningTakesOverTheStructure(t *testing.T) {
-	inducing, neighbours := Inducing{Points: 20}, Neighbours{Count: 5}
-	m := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.Probit{}, Inference: approx.EP{Structure: neighbours}}
-	for _, c := range []struct{ by, want approx.Approximation }{
-		{approx.Laplace{}, approx.Laplace{Structure: neighbours}}, {approx.Laplace{Structure: inducing}, approx.Laplace{Structure: inducing}},
-		{approx.OneVsRest{Binary: approx.Laplace{}}, approx.OneVsRest{Binary: approx.Laplace{Structure: neighbours}}},
-		{approx.NaiveMeanField{}, approx.NaiveMeanField{}},
-	} {
-		if got := m.TunedBy(c.by, 2).Inference; got != c.want {
-			t.Errorf("%+v tunes as %+v, want %+v", c.by, got, c.want)
-		}
-	}
-	m.Inference = approx.EP{}
-	if got := m.TunedBy(approx.Laplace{Structure: inducing}, 2).Inference; got != (approx.Laplace{Structure: inducing}) {
-		t.Errorf("a method for the matrix is tuned by %+v", got)
-	}
-}
-
 // A method that supports neither the likelihood nor softmax returns its own error.
 func TestTunedByOthers(t *testing.T) {
 	probit := Model{Kernels: []kernel.Kernel{kernel.SE{}}, Likelihood: likelihood.MultinomialProbit{}, Inference: approx.EP{}}

@@ -4,8 +4,8 @@ import "math"
 
 // Power is p(y|f)^α, 0 < α < 1, as power EP averages it: a MomentMatcher that is not normalised
 // over y, and Parametric and LogConcave if lik is. Smooth likelihoods are integrated as
-// ByQuadrature does. The power of a threshold is a threshold, and that of a Gaussian is a Gaussian.
-// ok is false for any other likelihood that is not smooth.
+// ByQuadrature does. A power of a threshold is a threshold, and a power of a Gaussian is a
+// Gaussian. ok is false for any other likelihood that is not smooth.
 func Power(lik MomentMatcher, alpha float64) (power MomentMatcher, ok bool) {
 	switch l := lik.(type) {
 	case Step: // 0 and 1 are their own powers

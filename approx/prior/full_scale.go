@@ -434,25 +434,12 @@ func (p *fullScale) covariance(x []float64) {
 	linalg.Gemv(blas.Trans, 1, p.p, y, 1, x)
 }
 
-// Jacobian implements Prior: Σ_j Σ_ij² x_j is the diagonal of Σ diag(x) Σ.
+// Jacobian implements Prior.
 func (p *fullScale) Jacobian(sigma []float64) func(dst, x []float64) {
-	n := len(sigma)
-	scale, y := make([]float64, n), make([]float64, n)
-	for i, v := range sigma {
-		scale[i] = 1 / math.Sqrt(v)
-	}
-	return func(dst, x []float64) {
-		floats.MulTo(y, scale, x[:n])
-		p.covariance(y)
-		floats.MulTo(dst[:n], scale, y)
-		for i, s := range scale {
-			y[i] = s * s * x[n+i]
-		}
-		squares, _, _ := p.middle(y)
-		for i, s := range scale {
-			dst[n+i] = -s * s * squares[i]
-		}
-	}
+	return jacobianOf(sigma, p.covariance, func(x []float64) []float64 {
+		squares, _, _ := p.middle(x)
+		return squares
+	})
 }
 
 // Pull implements Prior. The derivative by C⁻¹ is H = -C G C. It differs from the H of a prior with

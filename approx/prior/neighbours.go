@@ -468,23 +468,34 @@ func (p *neighbours) Diagonal(g Adjoint) []float64 {
 	return diagonal
 }
 
-// Jacobian implements Prior: Σ_j Σ_ij² x_j is the diagonal of Σ diag(x) Σ.
+// Jacobian implements Prior.
 func (p *neighbours) Jacobian(sigma []float64) func(dst, x []float64) {
-	n, factor := len(sigma), p.factor
+	factor := p.factor
+	return jacobianOf(sigma, factor.Solve, func(x []float64) []float64 {
+		_, product := factor.Inverse(x)
+		return product.Diagonal
+	})
+}
+
+// jacobianOf is the Jacobian, given the functions that set x to Σ x and that return the diagonal of
+// Σ diag(x) Σ, whose entries are Σ_j Σ_ij² x_j.
+func jacobianOf(
+	sigma []float64, covariance func(x []float64), squares func(x []float64) []float64,
+) func(dst, x []float64) {
+	n := len(sigma)
 	scale, y := make([]float64, n), make([]float64, n)
 	for i, v := range sigma {
 		scale[i] = 1 / math.Sqrt(v)
 	}
 	return func(dst, x []float64) {
 		floats.MulTo(y, scale, x[:n])
-		factor.Solve(y)
+		covariance(y)
 		floats.MulTo(dst[:n], scale, y)
 		for i, s := range scale {
 			y[i] = s * s * x[n+i]
 		}
-		_, product := factor.Inverse(y)
-		for i, s := range scale {
-			dst[n+i] = -s * s * product.Diagonal[i]
+		for i, v := range squares(y) {
+			dst[n+i] = -scale[i] * scale[i] * v
 		}
 	}
 }

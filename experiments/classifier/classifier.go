@@ -207,6 +207,9 @@ func (o *options) settle(classes int) error {
 			}
 		}
 	}
+	if o.tunes != nil && approx.StructureOf(o.tunes) == nil {
+		o.tunes, _ = approx.With(o.tunes, approx.StructureOf(o.Model.Inference))
+	}
 	if of := objective.InducingOf(o.tunes); of.TuneInputs && of != objective.InducingOf(o.Model.Inference) {
 		return errors.New("classifier: with TuneInputs the inference that tunes and the one that predicts need the " +
 			"same inducing inputs")

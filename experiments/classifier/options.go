@@ -38,7 +38,8 @@ func Likelihood(l likelihood.Likelihood) Option { return func(o *options) { o.Mo
 // approx.OneVsRest{Binary: method} applies a method of two classes to more classes.
 func Inference(a approx.Approximation) Option { return func(o *options) { o.Model.Inference = a } }
 
-// TuneInference is the approximation whose criterion the hyperparameters maximise.
+// TuneInference is the approximation whose criterion the hyperparameters maximise. Without a
+// structure of its own, such as inducing inputs, it takes over the structure of Inference.
 func TuneInference(a approx.Approximation) Option { return func(o *options) { o.tunes = a } }
 
 // Criterion is maximised over the hyperparameters; the default is objective.LogEvidence{}.

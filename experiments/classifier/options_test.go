@@ -180,3 +180,19 @@ func TestKernelPerClass(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The approximation that tunes has the inducing inputs of the one that predicts, unless it has its
+// own or works with matrices only.
+func TestTuningTakesOverTheStructure(t *testing.T) {
+	own, other := objective.Inducing{Points: 5}, objective.Inducing{Points: 9}
+	for _, c := range []struct{ tunes, want approx.Approximation }{
+		{approx.Laplace{}, approx.Laplace{Structure: own}}, {approx.Laplace{Structure: other}, approx.Laplace{Structure: other}},
+		{approx.NaiveMeanField{}, approx.NaiveMeanField{}}, {nil, nil},
+	} {
+		o := options{tunes: c.tunes}
+		o.Model.Inference = approx.EP{Structure: own}
+		if err := o.settle(2); err != nil || o.tunes != c.want {
+			t.Errorf("%+v: tuned by %+v, %v, want %+v", c.tunes, o.tunes, err, c.want)
+		}
+	}
+}

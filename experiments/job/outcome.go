@@ -24,7 +24,7 @@ func predictions(fit *objective.Point, classes int, z *kernel.Inputs, average ob
 	return p
 }
 
-// Outcome has all predictions for cases.
+// Outcome has every prediction of some cases.
 type Outcome struct {
 	cv.Predictions
 	Means, Variances [][]float64 // moments of the latent processes from objective.Point.Latents

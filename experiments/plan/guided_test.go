@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -63,5 +64,21 @@ func TestNoOtherStrategy(t *testing.T) {
 	p, err := plan.New(t.Context(), s)
 	if err != nil || p.Studies[0].Strategy != (none{}) {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Two models that are tuned by the same method share trials only if the method has the same
+// inducing inputs for both, which it takes over from each model.
+func TestTuningIsSharedForTheSameStructure(t *testing.T) {
+	const text = "data: {dataset: crabs, subsample: 60}\nmodel: {kernel: se, likelihood: probit, inference: [%s]}\ntune: {method: bfgs, inference: laplace}\n"
+	for inference, want := range map[string]bool{
+		"ep, {ep: {inducing: 20}}": false, "{ep: {inducing: 9}}, {ep: {inducing: 20}}": false,
+		"ep, pl": true, "{ep: {inducing: 20}}, {pl: {inducing: 20}}": true,
+	} {
+		p := plantest.Planned(t, fmt.Sprintf(text, inference))
+		one, two := p.Studies[0], p.Studies[1]
+		if shared := one.Shared.Tuning == two.Shared.Tuning && one.Shared.Tuning != ""; shared != want || one.Key == two.Key {
+			t.Errorf("%s: shared %v, want %v; keys %s and %s", inference, shared, want, one.Key, two.Key)
+		}
 	}
 }

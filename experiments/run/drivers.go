@@ -72,9 +72,13 @@ func drive(dir string, r *reports.Report, measure func(reports.Answer) (*record.
 	if !news {
 		return nil
 	}
-	return atomicfile.Write(filepath.Join(dir, driversName), func(w io.Writer) error {
+	err = atomicfile.Write(filepath.Join(dir, driversName), func(w io.Writer) error {
 		return reports.WriteJSON(w, all)
 	})
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnreported, err)
+	}
+	return err
 }
 
 // heldOut identifies the held-out predictions that the score of an answer is computed from, by

@@ -40,7 +40,22 @@ func (d *decoder) models(root, n *strictyaml.Node, s *Spec) {
 // several is a number of classes that likelihoods with a latent function for each class take.
 const several = 3
 
-// tuneWith forms the cross product of models and inference methods for tuning.
+// inherit gives a method, and its text, the structure of the covariance of another method, unless
+// it has one of its own or works with matrices only: hyperparameters of a model with inducing
+// inputs are not tuned with the whole matrix.
+func inherit(
+	a approx.Approximation, as declared.Part, from approx.Approximation,
+) (approx.Approximation, declared.Part) {
+	if of := approx.StructureOf(from); of != nil && approx.StructureOf(a) == nil {
+		if with, ok := approx.With(a, of); ok {
+			a, as.Component = with, declared.Method(with)
+		}
+	}
+	return a, as
+}
+
+// tuneWith forms the cross product of models and inference methods for tuning. A method inherits
+// the structure of the model's.
 func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 	methods := d.expanded(n, modelLists)
 	if len(models)*len(methods) > strictyaml.MaxAlternatives {
@@ -57,6 +72,7 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 			if !ok {
 				continue
 			}
+			a, as = inherit(a, as, m.Inference)
 			if m.Likelihood != nil {
 				if err := declared.Usable(a, m.TunedBy(a, several).Likelihood); err != nil {
 					d.At(v, "%v", err)
@@ -73,8 +89,7 @@ func (d *decoder) tuneWith(n *strictyaml.Node, models []Model) (out []Model) {
 }
 
 // startWith adds the inference method whose optimum is the start of the local optimiser, to models
-// that are tuned with another method. It gets the inducing inputs of the tuned method, unless it
-// has its own.
+// that are tuned with another method. It inherits the structure of the tuned method.
 func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
 	for _, m := range models {
 		if m.Comparator == nil && m.Inference != nil && m.Likelihood != nil {
@@ -86,11 +101,7 @@ func (d *decoder) startWith(n *strictyaml.Node, models []Model) (out []Model) {
 			if m.Tuning != nil {
 				tuned = m.Tuning
 			}
-			if of := approx.StructureOf(tuned); of != nil && approx.StructureOf(a) == nil {
-				if with, ok := approx.With(a, of); ok {
-					a, as.Component = with, declared.Method(with)
-				}
-			}
+			a, as = inherit(a, as, tuned)
 			if err := declared.Usable(a, m.TunedBy(a, several).Likelihood); err != nil {
 				d.At(n, "%v", err)
 				return models

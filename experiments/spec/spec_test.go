@@ -151,8 +151,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The method that finds the start uses the inducing inputs of the one that is tuned, unless it has
-// its own; a target of a score that is minimised is one of the score with the other sign.
+// The method that finds the start uses the inducing inputs of the method that is tuned, unless it
+// has its own, and so does the method that tunes another one; a target of a score that is minimised is one of the score with the other sign.
 func TestWaysOfTuning(t *testing.T) {
 	const ep = "data: {dataset: crabs}\nmodel: {kernel: se, likelihood: probit, inference: {ep: {inducing: {points: 20}}}}\n"
 	for start, want := range map[string]string{
@@ -162,6 +162,19 @@ func TestWaysOfTuning(t *testing.T) {
 		if err != nil || s.Models[0].Starts.Text != want {
 			t.Errorf("%s: %v, %v, want %s", start, s, err, want)
 		}
+	}
+	for tune, want := range map[string]string{ // the method that tunes does too, and its text says so
+		"laplace": "{laplace: {inducing: {points: 20}}}", "{laplace: {inducing: {points: 9}}}": "{laplace: {inducing: {points: 9}}}",
+		"naive_mean_field": "naive_mean_field",
+	} {
+		s, err := Parse("f.yaml", []byte(ep+"tune: {method: bfgs, inference: "+tune+"}\n"), nil)
+		if err != nil || s.Models[0].Written.Tuning.Text != want {
+			t.Errorf("%s: %v, %v, want %s", tune, s, err, want)
+		}
+	}
+	same, err := Parse("f.yaml", []byte(strings.Replace(ep, "ep:", "laplace:", 1)+"tune: {method: bfgs, inference: laplace}\n"), nil)
+	if err != nil || same.Models[0].Tuning != nil {
+		t.Errorf("laplace tunes itself with %v, %v", same.Models[0].Tuning, err)
 	}
 	for score, want := range map[string]float64{"log_loss": -0.25, "auc": 0.25} {
 		s, err := Parse("f.yaml", []byte(head+"tune: {method: auto, objective: {cv: {score: "+score+"}}, stop: {target: 0.25}}\n"), nil)

@@ -364,7 +364,7 @@ func partsOf(f reflect.Value) (parts []reflect.Value) {
 }
 
 // Inlined makes the names of a table options of every struct that has a field of type I with the
-// tag inline. One of them can be given, or two of which one is a joiner.
+// tag inline. A user can give one of the names, or two if one of them is a joiner.
 func Inlined[I any](t Table[I]) Table[I] {
 	for _, e := range t {
 		v, err := e.New(nil)

@@ -44,6 +44,6 @@ func Importances(all []record.Importance) figure.Figure {
 	}
 	zero := figure.Line{X: []float64{0, 0}, Y: []float64{-0.5, float64(len(names)) - 0.5}, Dashed: true}
 	return figure.Figure{Name: "importance-of-inputs", Title: "Importance of the inputs", Columns: 1,
-		Panels: []figure.Panel{{X: figure.Axis{Label: "loss of information without the input (bits per case)"},
+		Panels: []figure.Panel{{X: figure.Axis{Label: "loss of information with shuffled values (bits per case)"},
 			Y: figure.Axis{Names: names}, Layers: []figure.Layer{zero, bars, noise}}}}
 }

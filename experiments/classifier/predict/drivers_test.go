@@ -232,3 +232,22 @@ func TestDriversThatAreNotMeasured(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// Importances that cannot be written leave a run whose jobs are all on record, and the error says so.
+func TestDriversThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "run")
+	o := run.Options{Drivers: func(context.Context, []record.Line, *reports.Report, reports.Answer) (*record.Drivers, error) {
+		return &record.Drivers{}, os.MkdirAll(filepath.Join(folder, "importance.json", "in the way"), 0o777)
+	}}
+	p := visits(t, dir, noTuning)
+	if _, summary, err := run.Run(t.Context(), p, folder, o); !errors.Is(err, run.ErrUnreported) || summary.Done != summary.Total {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "importance.json")); err != nil {
+		t.Fatal(err)
+	}
+	if d := drivenRun(t, p, folder, 1); len(d.Inputs) == 0 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -33,8 +33,8 @@ import (
 // of two classes), or latent_mean[CLASS] and latent_variance[CLASS]; decision; expected_loss if
 // there are costs; and set and set_size, the conformal set, if the model file has any. For numeric
 // labels there are mean and variance, noise included, before the latent ones, and no decision. An
-// id with the name of another column gets an underscore appended. Further columns of explanations
-// are those of explainer.explain.
+// id with the name of another column gets an underscore appended. explainer.explain appends the
+// columns of explanations.
 type Predicted struct {
 	Schema  string   `json:"schema"`
 	Columns []string `json:"columns"`
