@@ -174,9 +174,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def why(self, X: Any) -> Any:
         """Says what moved each prediction, as ``gpc-tune predict --why`` does. A row takes up to seconds.
 
-        The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of each
-        input by its name, which with base have the probability as their sum; ``nearest``, positions in the X of fit
-        (load does not know them), classes and kernel values; ``outside``, inputs outside of what was seen.
+        The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of an input,
+        which with base have the probability as their sum; ``nearest``, positions in the X of fit (load does not know
+        them), classes and kernel values, empty with inducing inputs; ``outside``, inputs outside of what was seen.
         """
         head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
         of = dict(zip(head, zip(*rows)))
@@ -184,10 +184,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
         for name, i in zip(getattr(self, "feature_names_in_", [i.name for i in self._inputs]), self._inputs):
             columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
-        place = (lambda m: f"{m[1]}{self._rows[int(m[2])]} ") if hasattr(self, "_rows") else r"\1"
-        near = [re.sub(r"(^|; )(\d+) (?=\()", place, text) for text in of["nearest"]]
-        columns.update(nearest=near, outside=list(of["outside"]))
-        return _table.frame(columns, getattr(X, "index", None))
+        at, known = getattr(self, "_rows", []), len(self._model.field("inputs") or [])  # a subsample has fewer
+        place = (lambda m: f"{m[1]}{at[int(m[2])]} ") if known == len(at) else r"\1"
+        near = [re.sub(r"(^|; )(\d+) (?=\()", place, text) for text in of.get("nearest", [""] * len(rows))]
+        return _table.frame({**columns, "nearest": near, "outside": list(of["outside"])}, getattr(X, "index", None))
 
     def effects(self, X: Any, y: Any = None, *, inputs: Sequence[str] = (), pairs: Sequence[Sequence[str]] = (),
                 repeats: int = 5, random_state: Optional[int] = None) -> Effects:

@@ -69,6 +69,8 @@ def test_why_names_rows_of_fit(tmp_path):
     kept = np.flatnonzero(weight)[:6]
     for i, text in zip(kept, model.why(inputs[kept])["nearest"]):
         assert text.startswith(f"{i} ({classes[i]}, 1.00)"), (i, text)
+    induced = gpc_tune.GaussianProcessClassifier(inference={"laplace": {"inducing": 5}}).fit(inputs, classes)
+    assert list(induced.why(inputs[:2])["nearest"]) == ["", ""]
     model.save(tmp_path / "model.json")
     assert gpc_tune.load(tmp_path / "model.json").why(inputs[:1])["nearest"][0].startswith(f"({classes[0]}, 1.00)")
 

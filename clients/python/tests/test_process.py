@@ -51,7 +51,9 @@ def fitting(before="", ready=True):
     python = subprocess.Popen([sys.executable, "-c", LONG.format(before=before)], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     python.stdout.readline()
+    end = time.monotonic() + 600
     while ready and not programs():
+        assert time.monotonic() < end, "no process is named gpc-tune: GPC_TUNE_PROGRAM must have this name"
         time.sleep(.02)
     time.sleep(.3)
     return python
