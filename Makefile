@@ -101,7 +101,7 @@ lint: ## gofmt, go vet, staticcheck, cognitive complexity
 	go tool gocognit -over 30 -ignore "_test|testdata" .
 
 bench: ## time the hot paths (compare two runs with benchstat)
-	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search
+	go test -run '^$$' -bench . -benchmem ./internal/linalg ./objective/... ./approx/... ./search/...
 
 bench-peers: ## measure beside scikit-learn, GPBoost, kernlab and numpy; writes docs/performance.md (ARGS="-help" for more)
 	go run ./tools/bench $(ARGS)

@@ -23,7 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // written writes cases of crabs to a file, so that a plain run can repeat the inner runs of nested
@@ -240,9 +240,9 @@ func TestNestedRaceIsTheSameHoweverItRuns(t *testing.T) {
 		dir := t.TempDir()
 		for stops := 0; ; stops++ {
 			drain := make(chan struct{})
-			limit := search.Options{Workers: workers}
+			limit := schedule.Options{Workers: workers}
 			if workers == 3 {
-				limit.Drain, limit.Progress = drain, func(e search.Event) {
+				limit.Drain, limit.Progress = drain, func(e schedule.Event) {
 					if e.Done == 40 {
 						close(drain)
 					}

@@ -35,7 +35,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Plan is a checked experiment with its data, ready to run, made by Load or Parse.
@@ -102,14 +102,14 @@ func planned(p *plan.Plan, err error) (*Plan, error) {
 
 // Run runs the missing jobs of a plan in the run folder dir, and writes the results there. The
 // report covers what is done even if the run ended early with an error.
-func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
+func Run(ctx context.Context, p *Plan, dir string, o Options) (*reports.Report, schedule.Summary, error) {
 	return predict.Run(ctx, p.of, dir, o)
 }
 
 // Search searches the function in the run folder dir, and continues the search recorded there. x is
 // its best point, in natural units, and value its value there. If the search ended early with an
 // error, they are the best so far. gpc-tune report prints all findings from the folder.
-func Search(ctx context.Context, dir string, f search.Function, o Options) (x []float64, value float64, err error) {
+func Search(ctx context.Context, dir string, f schedule.Function, o Options) (x []float64, value float64, err error) {
 	p, err := plan.Searching(ctx, f)
 	if err != nil {
 		return nil, math.NaN(), err
@@ -149,7 +149,7 @@ type FitOptions = predict.FitOptions
 // likelihood in nats, NaN where it has none. If it is stopped early, or fails, it writes no model.
 func Fit(
 	ctx context.Context, p *Plan, model string, o FitOptions,
-) (logEvidence float64, s search.Summary, err error) {
+) (logEvidence float64, s schedule.Summary, err error) {
 	f, s, err := predict.Fit(ctx, p.of, model, o)
 	if err != nil {
 		return math.NaN(), s, err

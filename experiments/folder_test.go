@@ -11,14 +11,14 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // A report deletes from figures/ only files that the last report listed and that are unchanged
 // since.
 func TestReportDeletesOnlyWhatReportsWrote(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, _, err := run.Run(t.Context(), plantest.Planned(t, "illustrate: [prior]\nmodel: {kernel: [se, matern12]}\nreport: {formats: [svg]}\n"), dir, run.Options{Warn: t.Logf, Options: search.Options{Workers: 1}}); err != nil {
+	if _, _, err := run.Run(t.Context(), plantest.Planned(t, "illustrate: [prior]\nmodel: {kernel: [se, matern12]}\nreport: {formats: [svg]}\n"), dir, run.Options{Warn: t.Logf, Options: schedule.Options{Workers: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	figures := filepath.Join(dir, "figures")

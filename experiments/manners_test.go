@@ -10,7 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Zero options are enough to run a plan and fit it; neither changes settings of the process.
@@ -28,7 +28,7 @@ func TestZeroOptions(t *testing.T) {
 	before := settings()
 	events := 0
 	o := experiments.Options{}
-	o.Progress = func(search.Event) {
+	o.Progress = func(schedule.Event) {
 		if events++; settings() != before {
 			t.Errorf("a run has the process at %v, before %v", settings(), before)
 		}

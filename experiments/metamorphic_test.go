@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // trialled is a random table of one random experiment. Columns are inputs, then fold, group and class.
@@ -127,7 +127,7 @@ func evaluated(t *testing.T, table, file, groups string, o Options, stop int) st
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		first := o
-		first.Progress = func(e search.Event) {
+		first.Progress = func(e schedule.Event) {
 			if e.Done >= stop {
 				cancel()
 			}
@@ -259,8 +259,8 @@ func TestMetamorphic(t *testing.T) {
 		}
 		same("TSV", of.delimited("\t"), groups, Options{}, 0, 0)
 		same("JSON lines", of.jsonLines(), groups, Options{}, 0, 0)
-		same("2 workers", of.delimited(","), groups, Options{Options: search.Options{Workers: 2}}, 0, -1)
-		same("killed", of.delimited(","), groups, Options{Options: search.Options{Workers: 1}}, 1+rng.IntN(4), -1)
+		same("2 workers", of.delimited(","), groups, Options{Options: schedule.Options{Workers: 2}}, 0, -1)
+		same("killed", of.delimited(","), groups, Options{Options: schedule.Options{Workers: 1}}, 1+rng.IntN(4), -1)
 		names := of.with(func(row []string) { row[last] = "class " + row[last] })
 		same("names of classes", names.delimited(","), groups, Options{}, 0, 0)
 		if groups == "group" {

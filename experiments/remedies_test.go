@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // followed is an experiment that shows a cause, and the same experiment with a remedy that the
@@ -112,7 +113,7 @@ func class(second bool) string {
 
 var follow = []followed{
 	{kind: cause.TimedOut, remedy: "run with --retry-failed and a longer --trial-timeout", before: fewCrabs + byProbit + "tune: none\n",
-		options: Options{Options: search.Options{TrialTimeout: 1}}, then: Options{Resume: true, Retry: true, Options: search.Options{TrialTimeout: time.Hour}}},
+		options: Options{Options: schedule.Options{TrialTimeout: 1}}, then: Options{Resume: true, Retry: true, Options: schedule.Options{TrialTimeout: time.Hour}}},
 	{kind: cause.TimedOut, remedy: "a longer timeout of the program, or a longer --trial-timeout",
 		before: printing("sleep 0.2; echo {rate}", "  timeout: 1ms\n"), after: printing("sleep 0.2; echo {rate}", "  timeout: 1m\n")},
 	{kind: cause.NotConverged, remedy: "raise max_iterations", before: fewCrabs + model("{laplace: {max_iterations: 1}}") + "tune: none\n",
@@ -192,7 +193,7 @@ var follow = []followed{
 		after: fewCrabs + withKernel("{se: {length_scale: 0.02}}", "probit", "laplace") + "tune: {method: bfgs, restarts: 10}\n", elsewhere: true},
 	{kind: cause.Plateau, remedy: "start length scales elsewhere", before: fewCrabs + withKernel("{se: {length_scale: {init: 0.001, bounds: [0.0001, 0.01]}}}", "probit", "laplace") + "tune: {method: auto}\n",
 		after: fewCrabs + withKernel("{se: {length_scale: 3}}", "probit", "laplace") + "tune: {method: auto}\n"},
-	{kind: cause.Incomplete, remedy: "run with --resume", before: fewCrabs + byProbit + twoFolds, options: Options{Options: search.Options{Ours: func(study, _ int) bool { return study > 0 }}},
+	{kind: cause.Incomplete, remedy: "run with --resume", before: fewCrabs + byProbit + twoFolds, options: Options{Options: schedule.Options{Ours: func(study, _ int) bool { return study > 0 }}},
 		then: Options{Resume: true}},
 	{kind: cause.LoneOptimum, remedy: "raise restarts", before: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 2}\n" + twoFolds, after: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 20}\n" + twoFolds},
 	{kind: cause.HeldNoise, remedy: "likelihood: {gaussian: {noise: {init: 1}}} tunes it", data: line, before: numbers + withKernel("se", "gaussian", "exact") + twoFolds,

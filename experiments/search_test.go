@@ -15,11 +15,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // bowl has its minimum, 0, at (0.1, 2), and fails in a corner.
-func bowl(calls *atomic.Int64) search.Function {
-	return search.Function{
+func bowl(calls *atomic.Int64) schedule.Function {
+	return schedule.Function{
 		Name:     "bowl",
 		Space:    search.Space{param.Between("rate", param.Log, 1e-4, 10), param.Between("width", param.Identity, 0, 5)},
 		Strategy: search.Bayes{Trials: 20}, Minimize: true,
@@ -60,11 +61,11 @@ func TestSearch(t *testing.T) {
 			}
 			return value(ctx, x)
 		}
-		if _, _, err := experiments.Search(ctx, stopped, f, experiments.Options{Options: search.Options{Workers: 1}}); !errors.Is(err, search.ErrStopped) {
+		if _, _, err := experiments.Search(ctx, stopped, f, experiments.Options{Options: schedule.Options{Workers: 1}}); !errors.Is(err, schedule.ErrStopped) {
 			t.Fatalf("%v, want a stop", err)
 		}
 	}
-	if _, _, err := experiments.Search(t.Context(), stopped, bowl(&calls), experiments.Options{Options: search.Options{Workers: 3}}); err != nil || calls.Load() != 20 {
+	if _, _, err := experiments.Search(t.Context(), stopped, bowl(&calls), experiments.Options{Options: schedule.Options{Workers: 3}}); err != nil || calls.Load() != 20 {
 		t.Errorf("%v after %d calls", err, calls.Load())
 	}
 	a, err := os.ReadFile(filepath.Join(dir, "whole", "results.json"))
@@ -93,7 +94,7 @@ func TestSearch(t *testing.T) {
 func TestSearchMixed(t *testing.T) {
 	degree := param.Between("degree", param.Whole, 2, 6)
 	degree.When = &param.Condition{Name: "kind", Values: []float64{2}}
-	f := search.Function{
+	f := schedule.Function{
 		Name:     "mixed",
 		Space:    search.Space{param.Among("kind", "linear", "rbf", "poly"), degree, param.Between("shift", param.Identity, -1, 1)},
 		Strategy: search.Bayes{Trials: 30},

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // One job on two cores uses two threads, and the results are identical to the bit.
@@ -31,7 +31,7 @@ func TestThreadsInsideJobs(t *testing.T) {
 	var results [][]byte
 	for _, workers := range []int{1, 2} {
 		folder := t.TempDir()
-		if _, _, err := run.Run(t.Context(), p, folder, run.Options{Options: search.Options{Workers: workers}}); err != nil {
+		if _, _, err := run.Run(t.Context(), p, folder, run.Options{Options: schedule.Options{Workers: workers}}); err != nil {
 			t.Fatal(err)
 		}
 		text, err := os.ReadFile(filepath.Join(folder, "results.json"))

@@ -23,6 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // repetitive are experiments in which several parts need the same computations.
@@ -55,7 +56,7 @@ func repeated(t *testing.T, name string) *plan.Plan {
 // apart makes every study of a plan compute everything itself.
 func apart(p *plan.Plan) *plan.Plan {
 	for i := range p.Studies {
-		p.Studies[i].Shared, p.Studies[i].Job.SameTraining = search.Shared{}, nil
+		p.Studies[i].Shared, p.Studies[i].Job.SameTraining = schedule.Shared{}, nil
 	}
 	return p
 }

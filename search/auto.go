@@ -54,7 +54,7 @@ func (Auto) Optimizer() string { return "" }
 // Learns implements Learner.
 func (Auto) Learns() {}
 
-// models implements surrogate.
+// models tells FitsModel that the strategy does.
 func (Auto) models() {}
 
 func (a Auto) waits() bool { return max(a.Asynchronous, a.Parallel) == 0 }
@@ -85,7 +85,7 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	own := owned(done)
+	own := Enqueued(done)
 	past, left := slices.Clip(done[:own]), done[own:]
 	if len(left) >= a.Budget(s).Trials {
 		return nil
@@ -162,7 +162,7 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 		if !done[n].UnderWay() {
 			vain++
 		}
-		if v > top+leastImprovement {
+		if v > top+LeastImprovement {
 			vain = 0
 		}
 		top = max(top, v)
@@ -282,8 +282,8 @@ func (s Space) whereAlong(theta []float64, j int) []*param.Constraint {
 	return []*param.Constraint{{Names: []string{s[j].Name}, Holds: func(values []float64) bool {
 		at := slices.Clone(theta)
 		at[j] = s[j].Map.Theta(values[0])
-		s.onGrid(at)
-		return s.allows(at)
+		s.OnGrid(at)
+		return s.Allows(at)
 	}}}
 }
 
@@ -295,7 +295,7 @@ func (axis Space) others(most int) (n int) {
 		return min(most, p.Count()-1)
 	}
 	for k := 0; k < min(p.Count(), 10_000) && n < most; k++ {
-		if v := p.Nearest(p.Lo + float64(k)*cmp.Or(p.Step, 1)); v != p.Init && axis.allows([]float64{v}) {
+		if v := p.Nearest(p.Lo + float64(k)*cmp.Or(p.Step, 1)); v != p.Init && axis.Allows([]float64{v}) {
 			n++
 		}
 	}

@@ -62,7 +62,7 @@ func (Bayes) Optimizer() string { return "" }
 // Learns implements Learner.
 func (Bayes) Learns() {}
 
-// models implements surrogate.
+// models tells FitsModel that the strategy does.
 func (Bayes) models() {}
 
 // Forecasts implements Forecaster.
@@ -89,7 +89,7 @@ func (b Bayes) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 // propose is Ask for more than 0 hyperparameters. The first points of the search are this number of
 // starts, with the initial values.
 func (b Bayes) propose(s Space, done []record.Trial, seed uint64, starts int) []Proposal {
-	first, last := len(done)-owned(done), b.Initial
+	first, last := len(done)-Enqueued(done), b.Initial
 	var model *regression
 	met, best := s.met(done)
 	if first >= b.Initial {
@@ -151,14 +151,14 @@ func (s Space) starts() int {
 // startAt is param.Start, moved to an allowed point.
 func (s Space) startAt(seed uint64, i int) []float64 {
 	theta := param.Start(s, seed, i)
-	if !s.allows(theta) {
-		return s.allowed(theta)
+	if !s.Allows(theta) {
+		return s.NearestAllowed(theta)
 	}
 	return theta
 }
 
-// owned is the number of trials of enqueued points, at the beginning of a history.
-func owned(done []record.Trial) int {
+// Enqueued is the number of trials of enqueued points, at the beginning of a history.
+func Enqueued(done []record.Trial) int {
 	if n := slices.IndexFunc(done, func(t record.Trial) bool { return t.Enqueued == 0 }); n >= 0 {
 		return n
 	}

@@ -75,7 +75,7 @@ func (c CMAES) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 		return askOnce(done)
 	}
 	c = c.on(s)
-	f, e := s.frame(s.start()), newEvolution(len(s), c.Population)
+	f, e := s.frame(s.Start()), newEvolution(len(s), c.Population)
 	e.keep(f.margins(c.Population))
 	if max(c.Asynchronous, c.Parallel) > 0 {
 		return c.askOne(f, e, done, seed)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
@@ -102,7 +104,7 @@ func TestSobolScramblesEveryDigit(t *testing.T) {
 func unit(dim int) Space {
 	s := make(Space, dim)
 	for j := range s {
-		s[j] = bounded(fmt.Sprint("x", j), param.Identity, 0.5, 0, 1)
+		s[j] = spaces.Bounded(fmt.Sprint("x", j), param.Identity, 0.5, 0, 1)
 	}
 	return s
 }
@@ -139,10 +141,10 @@ func TestRandomIsUniform(t *testing.T) {
 
 func TestDesignsHaveAsManyTrialsAsAskedFor(t *testing.T) {
 	for name, ask := range map[string]func(trials int, seed uint64) []Proposal{
-		"random": func(n int, seed uint64) []Proposal { return Random{Design{Trials: n}}.Ask(seSpace(), nil, seed) },
-		"sobol":  func(n int, seed uint64) []Proposal { return Sobol{Design{Trials: n}}.Ask(seSpace(), nil, seed) },
+		"random": func(n int, seed uint64) []Proposal { return Random{Design{Trials: n}}.Ask(spaces.SE(), nil, seed) },
+		"sobol":  func(n int, seed uint64) []Proposal { return Sobol{Design{Trials: n}}.Ask(spaces.SE(), nil, seed) },
 		"latin_hypercube": func(n int, seed uint64) []Proposal {
-			return LatinHypercube{Design{Trials: n}}.Ask(seSpace(), nil, seed)
+			return LatinHypercube{Design{Trials: n}}.Ask(spaces.SE(), nil, seed)
 		},
 	} {
 		few, many := ask(5, 1), ask(0, 1)
@@ -157,7 +159,7 @@ func TestDesignsHaveAsManyTrialsAsAskedFor(t *testing.T) {
 		}
 		near, all, expected := 0., 0., 0.
 		for _, p := range many {
-			for j, h := range seSpace() {
+			for j, h := range spaces.SE() {
 				lo, hi := h.ThetaBounds()
 				start := h.Map.Theta(h.Init)
 				if d := math.Abs(p.Points[0][j] - start); d < 2 {
@@ -175,12 +177,12 @@ func TestDesignsHaveAsManyTrialsAsAskedFor(t *testing.T) {
 
 func TestDesignCheck(t *testing.T) {
 	for _, n := range []int{-1, maxTrials + 1} {
-		if err := (Random{Design{Trials: n}}).Check(seSpace()); err == nil || !strings.Contains(err.Error(), "trials = ") {
+		if err := (Random{Design{Trials: n}}).Check(spaces.SE()); err == nil || !strings.Contains(err.Error(), "trials = ") {
 			t.Errorf("trials = %d: %v", n, err)
 		}
 	}
 	for _, n := range []int{0, 1, maxTrials} {
-		if err := (Random{Design{Trials: n}}).Check(seSpace()); err != nil {
+		if err := (Random{Design{Trials: n}}).Check(spaces.SE()); err != nil {
 			t.Errorf("trials = %d: %v", n, err)
 		}
 	}

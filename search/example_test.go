@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The caller evaluates the points that the strategy proposes and reports the results, until the
@@ -35,7 +36,7 @@ func ExampleStrategy() {
 
 // Run evaluates the points in parallel. It keeps the results in a folder, from which it continues.
 func ExampleRun() {
-	study := search.Study{
+	study := schedule.Study{
 		Key:      "a hash of all that the values depend on",
 		Space:    search.Space{param.Setting{}.Spec("length_scale", param.Log, 1)},
 		Strategy: search.NelderMead{Trials: 20},
@@ -50,7 +51,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	summary, err := search.Run(context.Background(), []search.Study{study}, done, search.Options{})
+	summary, err := schedule.Run(context.Background(), []schedule.Study{study}, done, schedule.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func ExampleRun() {
 	_, best, err := search.Winner(trials)
 	fmt.Printf("%d trials, best near 1: %t, %v\n", summary.Done, math.Abs(float64(best.Theta[0])-1) < 0.05, err)
 	study.Strategy = search.BFGS{}
-	_, err = search.Run(context.Background(), []search.Study{study}, done, search.Options{})
+	_, err = schedule.Run(context.Background(), []schedule.Study{study}, done, schedule.Options{})
 	fmt.Println(err)
 	// Output:
 	// 20 trials, best near 1: true, <nil>

@@ -42,12 +42,12 @@ func (f Fidelity) eta() float64 { return float64(cmp.Or(f.Eta, 3)) }
 
 // check returns an error if the space has no such budget.
 func (f Fidelity) check(s Space, method string) error {
-	i := s.index(f.Of)
+	i := s.Index(f.Of)
 	switch {
 	case f.Of == "":
 		return fmt.Errorf("%s needs budget: NAME: of a model %s, of a program the hyperparameter that makes a trial "+
 			"longer and better", method, strings.Join(Shares, ", "))
-	case i < 0 && !f.shares(s):
+	case i < 0 && !f.Shares(s):
 		return fmt.Errorf("budget: there is no hyperparameter %q", f.Of)
 	case i >= 0 && (s[i].Map == param.Choice || s[i].When != nil || !(s[i].Lo > 0)):
 		return fmt.Errorf("budget: %s must be a number above 0 that matters always", f.Of)
@@ -62,14 +62,14 @@ func (f Fidelity) check(s Space, method string) error {
 	return nil
 }
 
-// shares reports whether the budget is one of Shares, and no hyperparameter.
-func (f Fidelity) shares(s Space) bool { return slices.Contains(Shares, f.Of) && s.index(f.Of) < 0 }
+// Shares reports whether the budget is one of Shares, and no hyperparameter.
+func (f Fidelity) Shares(s Space) bool { return slices.Contains(Shares, f.Of) && s.Index(f.Of) < 0 }
 
 // propose makes trials of points with a fraction of the budget.
 func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Proposal) {
 	for _, theta := range points {
 		p := Proposal{}
-		if i := s.index(f.Of); i >= 0 {
+		if i := s.Index(f.Of); i >= 0 {
 			theta = slices.Clone(theta)
 			theta[i] = f.at(s, part)
 			theta = s.roundToGrid(theta)
@@ -86,6 +86,6 @@ func (f Fidelity) propose(s Space, points [][]float64, part float64) (next []Pro
 // at is the value, on the theta scale, of the budget hyperparameter at this fraction of the whole
 // budget.
 func (f Fidelity) at(s Space, part float64) float64 {
-	of := s[s.index(f.Of)]
+	of := s[s.Index(f.Of)]
 	return of.Map.Theta(max(of.Hi*part, of.Lo))
 }

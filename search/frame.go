@@ -41,8 +41,8 @@ func (f frame) outside(z []float64) float64 {
 	inside := f.clip(slices.Clone(z))
 	if f.s.constrained() {
 		theta := f.theta(inside)
-		if f.s.onGrid(theta); !f.s.allows(theta) {
-			for j, at := range f.s.allowed(theta) {
+		if f.s.OnGrid(theta); !f.s.Allows(theta) {
+			for j, at := range f.s.NearestAllowed(theta) {
 				of, _ := f.s[j].Coordinate()
 				inside[j] = (of(at) - f.start[j]) / f.unit[j]
 			}

@@ -67,7 +67,7 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 	var proposals []Proposal
 	for row := range rows {
 		var along Proposal
-		base, rest := s.start(), row
+		base, rest := s.Start(), row
 		for _, a := range slices.Backward(outer) {
 			base[a.dim] = a.theta[rest%len(a.theta)]
 			rest /= len(a.theta)
@@ -75,7 +75,7 @@ func (g Grid) Ask(s Space, done []record.Trial, _ uint64) []Proposal {
 		for _, u := range inner.theta {
 			point := slices.Clone(base)
 			point[inner.dim] = u
-			if s.onGrid(point); s.allows(point) {
+			if s.OnGrid(point); s.Allows(point) {
 				along.Points = append(along.Points, point)
 			}
 		}

@@ -47,9 +47,9 @@ func (h Hyperband) Check(s Space) error {
 // smallest budget.
 func (h Hyperband) brackets(s Space) (all [][]rung) {
 	levels := cmp.Or(h.Brackets, 3)
-	if i := s.index(h.Of); i >= 0 {
+	if i := s.Index(h.Of); i >= 0 {
 		levels = min(int(math.Log(s[i].Hi/s[i].Lo)/math.Log(h.eta())+1e-9)+1, cmp.Or(h.Brackets, 5))
-	} else if !h.shares(s) {
+	} else if !h.Shares(s) {
 		return nil
 	}
 	eta := h.eta()
@@ -102,7 +102,7 @@ func survivors(ended []record.Trial, points int) (all [][]float64) {
 // drawn is the i-th of a sequence of random allowed points that begins at the initial values.
 func (s Space) drawn(seed uint64, i int) []float64 {
 	if i == 0 {
-		return s.start()
+		return s.Start()
 	}
 	rng := rand.New(param.Source(seed, uint64(i)))
 	u := make([]float64, len(s))
@@ -128,7 +128,7 @@ func (h Hyperband) Budget(s Space) Budget {
 			if k+i > 0 {
 				b.AtOnce = max(b.AtOnce, r.points)
 			}
-			if h.shares(s) {
+			if h.Shares(s) {
 				b.Whole += float64(r.points) * r.part
 			}
 		}

@@ -1,13 +1,11 @@
 package search
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/record"
 )
 
 // The brackets for budgets from 1 to 8 and eta 2 are in the table of the R package mlr3hyperband
@@ -35,41 +33,6 @@ func TestHyperbandsBrackets(t *testing.T) {
 		if got != " "+c.want {
 			t.Errorf("%+v:%s\nwant %s", c.h, got, c.want)
 		}
-	}
-}
-
-// The winner has the whole budget, although the values of small budgets are greater, and is near
-// the best point. The search costs as much as far fewer trials with the whole budget.
-func TestHyperbandFinds(t *testing.T) {
-	s := Study{Key: "n", Strategy: Hyperband{Fidelity: Fidelity{Of: "n", Eta: 2}}, Space: Space{param.Between("x", param.Identity, 0, 1),
-		param.Between("n", param.Whole, 10, 80)}}
-	cost := 0.0
-	s.Value = func(_ context.Context, theta []float64) (float64, error) {
-		cost += theta[1] / 80
-		return -math.Abs(theta[0]-0.3) - theta[1], nil
-	}
-	j := mustOpen(t, "")
-	sum := mustRun(t, []Study{s}, j, Options{Workers: 1})
-	lines := j.Lines()
-	fit := lines[len(lines)-1].Fit
-	if x, n := float64(fit.Natural[0]), fit.Natural[1]; n != 80 || math.Abs(x-0.3) > 0.05 {
-		t.Errorf("the best is x = %v at n = %v", x, n)
-	}
-	// four brackets, each of about four trials of the whole budget
-	if sum.Done != s.Budget().Trials || cost > 17 {
-		t.Errorf("%+v, at the cost of %v trials", sum, cost)
-	}
-	full := 0
-	for _, line := range lines {
-		if t := line.Trial; t != nil && !t.Preliminary {
-			full++
-		}
-	}
-	if full != 1+1+2+4 {
-		t.Errorf("%d trials have the whole budget", full)
-	}
-	if _, _, err := Winner([]record.Trial{{Preliminary: true, Points: []record.Point{{Value: 1}}}}); err == nil {
-		t.Error("a preliminary trial wins")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
@@ -60,7 +62,7 @@ func TestImproveEndsOnATop(t *testing.T) {
 			model.Predict(mean[:], sd[:], mat.NewDense(1, dim, u))
 			return logExpectedImprovement(mean[0], sd[0])
 		}
-		space := slices.Repeat(Space{bounded("x", param.Identity, 0.5, 0, 1)}, dim)
+		space := slices.Repeat(Space{spaces.Bounded("x", param.Identity, 0.5, 0, 1)}, dim)
 		top, reach := (&regression{space.everywhere(), model, 1, 0}).improve(met, met[0], seed)
 		value := at(top)
 		var mean, sd [1]float64

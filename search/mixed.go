@@ -23,14 +23,14 @@ func (s Space) mixed() bool {
 // moves to its initial value, so that points with the same objective are one point. A point that a
 // constraint forbids moves towards the initial values, see allowed.
 func (s Space) roundToGrid(theta []float64) []float64 {
-	if s.onGrid(theta); !s.allows(theta) {
-		copy(theta, s.allowed(theta))
+	if s.OnGrid(theta); !s.Allows(theta) {
+		copy(theta, s.NearestAllowed(theta))
 	}
 	return theta
 }
 
-// onGrid is roundToGrid without constraints.
-func (s Space) onGrid(theta []float64) {
+// OnGrid is roundToGrid without constraints.
+func (s Space) OnGrid(theta []float64) {
 	for j, p := range s {
 		if p.Map.Discrete() {
 			theta[j] = p.Nearest(theta[j])
@@ -43,24 +43,24 @@ func (s Space) onGrid(theta []float64) {
 	}
 }
 
-// allows reports whether no constraint forbids theta.
-func (s Space) allows(theta []float64) bool { return param.Violated(s, theta) == nil }
+// Allows reports whether no constraint forbids theta.
+func (s Space) Allows(theta []float64) bool { return param.Violated(s, theta) == nil }
 
 // constrained reports whether the space has constraints.
 func (s Space) constrained() bool {
 	return slices.ContainsFunc(s, func(p param.Spec) bool { return len(p.Where) > 0 })
 }
 
-// allowed returns an allowed point near a forbidden one. On the line in the unit cube from the
-// initial values, which are allowed, it bisects for the last point that is. Then each
+// NearestAllowed returns an allowed point near a forbidden one. On the line in the unit cube from
+// the initial values, which are allowed, it bisects for the last point that is. Then each
 // hyperparameter in turn gets the value of the forbidden point, if the constraints allow that.
-func (s Space) allowed(theta []float64) []float64 {
-	from, to := s.unit(s.start()), s.unit(theta)
-	best, lo, hi := s.start(), 0.0, 1.0
+func (s Space) NearestAllowed(theta []float64) []float64 {
+	from, to := s.unit(s.Start()), s.unit(theta)
+	best, lo, hi := s.Start(), 0.0, 1.0
 	for range 20 {
 		middle := (lo + hi) / 2
 		u := floats.AddScaledTo(make([]float64, len(s)), from, middle, floats.SubTo(make([]float64, len(s)), to, from))
-		if at := s.onGridAt(u); s.allows(at) {
+		if at := s.onGridAt(u); s.Allows(at) {
 			best, lo = at, middle
 		} else {
 			hi = middle
@@ -69,7 +69,7 @@ func (s Space) allowed(theta []float64) []float64 {
 	for j := range s {
 		at := slices.Clone(best)
 		at[j] = theta[j]
-		if s.onGrid(at); s.allows(at) {
+		if s.OnGrid(at); s.Allows(at) {
 			best = at
 		}
 	}
@@ -83,9 +83,9 @@ func (s Space) allowed(theta []float64) []float64 {
 func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 	const draws = 10_000
 	rng := rand.New(param.Source(0, 0))
-	first := s.unit(s.start())
-	nearest, from := s.start(), math.Inf(1)
-	if s.allows(nearest) {
+	first := s.unit(s.Start())
+	nearest, from := s.Start(), math.Inf(1)
+	if s.Allows(nearest) {
 		from = 0
 	}
 	u := make([]float64, len(s))
@@ -93,7 +93,7 @@ func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 		for j := range u {
 			u[j] = rng.Float64()
 		}
-		if s.allows(s.onGridAt(u)) {
+		if s.Allows(s.onGridAt(u)) {
 			fraction += 1.0 / draws
 		}
 		for j, p := range s {
@@ -102,7 +102,7 @@ func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 			}
 		}
 		if far := floats.Distance(u, first, 2); far < from {
-			if theta := s.onGridAt(u); s.allows(theta) {
+			if theta := s.onGridAt(u); s.Allows(theta) {
 				nearest, from = theta, far
 			}
 		}
@@ -110,7 +110,7 @@ func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 	if math.IsInf(from, 1) {
 		return fraction, nil
 	}
-	begin := s.start()
+	begin := s.Start()
 	for j, p := range s {
 		at := p.Init
 		if nearest[j] != begin[j] {
@@ -121,8 +121,8 @@ func (s Space) Allowed(held []string) (fraction float64, start []float64) {
 	return fraction, start
 }
 
-// index is the number of the hyperparameter of this name, or -1.
-func (s Space) index(name string) int {
+// Index is the number of the hyperparameter of this name, or -1.
+func (s Space) Index(name string) int {
 	return slices.IndexFunc(s, func(p param.Spec) bool { return p.Name == name })
 }
 
@@ -134,19 +134,19 @@ func (s Space) place(u []float64) []float64 {
 
 // placed is place, and reports whether a constraint forbids u itself.
 func (s Space) placed(u []float64) (theta []float64, forbidden bool) {
-	if theta = s.onGridAt(u); s.allows(theta) {
+	if theta = s.onGridAt(u); s.Allows(theta) {
 		return theta, false
 	}
-	return s.allowed(theta), true
+	return s.NearestAllowed(theta), true
 }
 
-// onGridAt is place without constraints.
+// OnGridAt is place without constraints.
 func (s Space) onGridAt(u []float64) []float64 {
 	theta := make([]float64, len(s))
 	for j, p := range s {
 		theta[j] = p.Place(u[j])
 	}
-	s.onGrid(theta)
+	s.OnGrid(theta)
 	return theta
 }
 
@@ -198,7 +198,7 @@ func (s Space) Check() error {
 	if err := errors.Join(append(errs, s.checkNames())...); err != nil {
 		return err
 	}
-	if c := param.Violated(s, s.start()); c != nil {
+	if c := param.Violated(s, s.Start()); c != nil {
 		return fmt.Errorf("where: %q does not hold at the initial values; give %s an init where it does", c.Text,
 			strings.Join(c.Names, ", "))
 	}
@@ -211,7 +211,7 @@ func (s Space) Check() error {
 func (s Space) checkNames() error {
 	var errs []error
 	for j, p := range s {
-		switch i := s.index(p.Name); {
+		switch i := s.Index(p.Name); {
 		case p.Name == "":
 			errs = append(errs, fmt.Errorf("hyperparameter %d of %d has no name", j+1, len(s)))
 		case i < j:
@@ -222,7 +222,7 @@ func (s Space) checkNames() error {
 		}
 		for _, c := range p.Where {
 			for _, name := range c.Names {
-				if s.index(name) < 0 {
+				if s.Index(name) < 0 {
 					errs = append(errs, fmt.Errorf("where: %q names %s, which is no hyperparameter", c.Text, name))
 				}
 			}
@@ -233,7 +233,7 @@ func (s Space) checkNames() error {
 
 // checkCondition checks a condition of hyperparameter j.
 func (s Space) checkCondition(j int, c *param.Condition) error {
-	i := s.index(c.Name)
+	i := s.Index(c.Name)
 	if i < 0 || i >= j {
 		return fmt.Errorf("%s is conditional on %s, which must be a hyperparameter that stands before it", s[j].Name,
 			c.Name)

@@ -7,25 +7,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// whole and choice are discrete hyperparameters that start at their first value.
-func whole(name string, lo, hi float64) param.Spec {
-	return param.Spec{Name: name, Map: param.Whole, Init: lo, Lo: lo, Hi: hi, Given: true}
-}
-
-func choice(name string, values ...string) param.Spec {
-	return param.Spec{Name: name, Map: param.Choice, Hi: float64(len(values) - 1), Choices: values, Given: true}
-}
-
 // mixedSpace has a choice, a number that matters for one of its values, and a whole number.
 func mixedSpace() Space {
-	slope := bounded("slope", param.Identity, 0, -1, 1)
+	slope := spaces.Bounded("slope", param.Identity, 0, -1, 1)
 	slope.When = &param.Condition{Name: "shape", Values: []float64{2}}
-	return Space{choice("shape", "a", "b", "c"), slope, whole("degree", 1, 9), bounded("x", param.Log, 1, 1e-3, 1e3)}
+	return Space{spaces.Choice("shape", "a", "b", "c"), slope, spaces.Whole("degree", 1, 9), spaces.Bounded("x", param.Log, 1, 1e-3, 1e3)}
 }
 
 // mixedValue has its maximum 0 at shape c, slope 0.4, degree 7, x = 5. Shape a has at most -0.5.
@@ -94,7 +87,7 @@ func TestMixedSpaces(t *testing.T) {
 // All values of a discrete hyperparameter have equal parts of the unit interval, and Unit is the
 // inverse of Place.
 func TestDiscreteValuesHaveEqualShares(t *testing.T) {
-	p := whole("k", 3, 7)
+	p := spaces.Whole("k", 3, 7)
 	count := map[float64]int{}
 	for i := range 1000 {
 		theta := p.Place((float64(i) + 0.5) / 1000)
@@ -114,7 +107,7 @@ func TestDiscreteValuesHaveEqualShares(t *testing.T) {
 
 // A finite space is searched whole, each point once.
 func TestBayesMeetsEveryPointOnce(t *testing.T) {
-	space := Space{choice("a", "u", "v", "w"), whole("b", 0, 4)}
+	space := Space{spaces.Choice("a", "u", "v", "w"), spaces.Whole("b", 0, 4)}
 	done := searched(Bayes{Trials: 100}, space, func(theta []float64) float64 { return theta[0] * theta[1] }, 3)
 	if len(done) != 15 || best(done) != 8 {
 		t.Errorf("%d trials of 15 points, the best %v", len(done), best(done))
@@ -123,7 +116,7 @@ func TestBayesMeetsEveryPointOnce(t *testing.T) {
 
 // CMA-ES finds a whole number far from its start together with a real number.
 func TestCMAESKeepsAMargin(t *testing.T) {
-	space := Space{whole("k", 0, 40), bounded("x", param.Identity, 1, -2, 2), choice("on", "no", "yes")}
+	space := Space{spaces.Whole("k", 0, 40), spaces.Bounded("x", param.Identity, 1, -2, 2), spaces.Choice("on", "no", "yes")}
 	value := func(theta []float64) float64 {
 		return -math.Abs(theta[0]-29)/3 - 100*(theta[1]-0.3)*(theta[1]-0.3) - (1 - theta[2])
 	}
@@ -146,7 +139,7 @@ func TestGridOfAMixedSpace(t *testing.T) {
 
 // A search of whole numbers alone ends, however many evaluations it has.
 func TestCMAESOfWholeNumbersEnds(t *testing.T) {
-	space := Space{whole("k", 0, 9), whole("l", 0, 9)}
+	space := Space{spaces.Whole("k", 0, 9), spaces.Whole("l", 0, 9)}
 	value := func(theta []float64) float64 { return -math.Abs(theta[0]-7) - math.Abs(theta[1]-2) }
 	if done := searched(CMAES{Trials: 20000}, space, value, 1); best(done) != 0 || len(done) > 10000 {
 		t.Errorf("%d trials, the best %v", len(done), best(done))
@@ -158,9 +151,9 @@ func TestMixedSpacesAreChecked(t *testing.T) {
 	slices.Reverse(late)
 	wrong := mixedSpace()
 	wrong[1].When.Values = []float64{3}
-	half := Space{whole("k", 0, 4)}
+	half := Space{spaces.Whole("k", 0, 4)}
 	half[0].Init = 1.5
-	short := Space{choice("shape", "a", "b")}
+	short := Space{spaces.Choice("shape", "a", "b")}
 	short[0].Hi = 2
 	for _, c := range []struct {
 		strategy Strategy
@@ -171,7 +164,7 @@ func TestMixedSpacesAreChecked(t *testing.T) {
 		{Random{}, wrong, "the value 3 of shape"},
 		{Sobol{}, half, "must be whole numbers"},
 		{Sobol{}, short, "one less than its 2 choices"},
-		{Grid{Axes: map[string]Axis{"k": {Values: []float64{0, 1.5}}}}, Space{whole("k", 0, 4)}, "k = 1.5 must be a whole number"},
+		{Grid{Axes: map[string]Axis{"k": {Values: []float64{0, 1.5}}}}, Space{spaces.Whole("k", 0, 4)}, "k = 1.5 must be a whole number"},
 		{Grid{Axes: map[string]Axis{"x": {Values: []float64{1}}}}, late, "slope is conditional on shape"},
 		{BFGS{}, mixedSpace(), "1 starts do not try every choice, and a climb stays with its own; write restarts: 25, or more"},
 		{NelderMead{}, mixedSpace(), "shape, degree: the values are discrete"},

@@ -48,8 +48,8 @@ func (m MultiFidelity) levels(s Space) (all []level) {
 	for l := range n {
 		of := level{part: math.Pow(m.eta(), float64(l-n+1))}
 		of.budget = of.part
-		if i := s.index(m.Of); i >= 0 {
-			theta := s.start()
+		if i := s.Index(m.Of); i >= 0 {
+			theta := s.Start()
 			theta[i] = m.at(s, of.part)
 			of.budget = s.roundToGrid(theta)[i]
 		}
@@ -73,7 +73,7 @@ func (of level) has(t record.Trial, budget int) bool {
 	return t.Share.Part == of.part
 }
 
-// models implements surrogate.
+// models tells FitsModel that the strategy does.
 func (MultiFidelity) models() {}
 
 // Optimizer implements Strategy.
@@ -81,10 +81,10 @@ func (MultiFidelity) Optimizer() string { return "" }
 
 // Budget implements Strategy.
 func (m MultiFidelity) Budget(s Space) Budget {
-	alone := len(s) == 1 && !m.shares(s) // only the budget: a level has one point
+	alone := len(s) == 1 && !m.Shares(s) // only the budget: a level has one point
 	b := Budget{AtOnce: 1, AtMost: s.mixed() || alone}
 	for _, of := range m.levels(s) {
-		if b.Trials += of.trials; m.shares(s) {
+		if b.Trials += of.trials; m.Shares(s) {
 			b.Whole += float64(of.trials) * of.part
 		}
 	}
@@ -96,7 +96,7 @@ func (m MultiFidelity) Ask(s Space, done []record.Trial, seed uint64) []Proposal
 	if len(s) == 0 {
 		return askOnce(done)
 	}
-	budget := s.index(m.Of)
+	budget := s.Index(m.Of)
 	rows, values := []float64{}, []float64{} // rows and values of the earlier levels
 	var starts [][]float64                   // best and unit point of the level before
 	var met [][]float64
@@ -159,7 +159,7 @@ func (m MultiFidelity) unmet(s Space, points [][]float64, of level, here []recor
 
 // features are the coordinates of a point at a level in the regression.
 func (m MultiFidelity) features(s Space, l int, u []float64) []float64 {
-	if i := s.index(m.Of); i >= 0 {
+	if i := s.Index(m.Of); i >= 0 {
 		u = slices.Clone(u)
 		u[i] = 0
 	}
@@ -218,7 +218,7 @@ func (m MultiFidelity) improve(s Space, of level, l int, rows, values []float64,
 	}
 	in := s.everywhere()
 	in.features = func(u []float64) []float64 { return m.features(s, l, u) }
-	if i := s.index(m.Of); i >= 0 {
+	if i := s.Index(m.Of); i >= 0 {
 		at := s[i].Unit(of.budget)
 		in.point = func(c []float64) []float64 {
 			c = slices.Clone(c)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -54,7 +56,7 @@ func bumps(theta []float64, part float64) float64 {
 // before. A level begins with the best trial of the level before, and with the trial whose distance
 // below the best is the median there.
 func TestMultiFidelitysLevels(t *testing.T) {
-	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	s := Space{spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 0, -2, 2)}
 	m := ofCases(10, 3)
 	done, parts := atParts(m, s, bumps, 3)
 	want := slices.Concat(slices.Repeat([]float64{1. / 9}, 10), slices.Repeat([]float64{1. / 3}, 5), []float64{1, 1})
@@ -79,7 +81,7 @@ func TestMultiFidelityFinds(t *testing.T) {
 	seeds := exhaustive.Of(1, 4)
 	var s Space
 	for j := range 4 {
-		s = append(s, bounded(fmt.Sprint("x", j), param.Identity, 0, -2, 2))
+		s = append(s, spaces.Bounded(fmt.Sprint("x", j), param.Identity, 0, -2, 2))
 	}
 	levels, bayes := 0.0, 0.0
 	for seed := range uint64(seeds) {
@@ -101,7 +103,7 @@ func TestMultiFidelityFinds(t *testing.T) {
 
 // The proposals do not change if the values of each level are multiplied by a number of the level.
 func TestMultiFidelityIsBlindToUnits(t *testing.T) {
-	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	s := Space{spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 0, -2, 2)}
 	plain, _ := atParts(ofCases(12, 3), s, bumps, 5)
 	scaled, _ := atParts(ofCases(12, 3), s, func(theta []float64, part float64) float64 {
 		return math.Ldexp(bumps(theta, part), int(math.Round(-20*math.Log(part))))
@@ -116,7 +118,7 @@ func TestMultiFidelityIsBlindToUnits(t *testing.T) {
 // The budget may be a hyperparameter of a program. No point is tried twice at a level, and trials that fail do not end
 // the search.
 func TestMultiFidelityOfPrograms(t *testing.T) {
-	s := Space{param.Between("x", param.Identity, 0, 1), param.Between("n", param.Whole, 10, 90), choice("kind", "a", "b")}
+	s := Space{param.Between("x", param.Identity, 0, 1), param.Between("n", param.Whole, 10, 90), spaces.Choice("kind", "a", "b")}
 	m := MultiFidelity{Fidelity: Fidelity{Of: "n"}, Trials: 24, Levels: 3}
 	if err := m.Check(s); err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestMultiFidelityOfPrograms(t *testing.T) {
 // level have failed, its other trials give the unit.
 func TestMultiFidelityReachesTheWholeBudget(t *testing.T) {
 	value := func(theta []float64, part float64) float64 { return part - theta[0] }
-	done, parts := atParts(ofCases(40, 3), Space{choice("kind", "a", "b")}, value, 1)
+	done, parts := atParts(ofCases(40, 3), Space{spaces.Choice("kind", "a", "b")}, value, 1)
 	third, ninth := 1./3, 1./9
 	if !slices.EqualFunc(parts, []float64{ninth, ninth, third, third, 1, 1}, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
 		t.Errorf("parts %v", parts)
@@ -165,7 +167,7 @@ func TestMultiFidelityReachesTheWholeBudget(t *testing.T) {
 	if i, best, err := Winner(done); err != nil || i < 4 || best.Theta[0] != 0 {
 		t.Errorf("trial %d wins: %+v, %v", i, best, err)
 	}
-	narrow := Space{param.Between("n", param.Whole, 3, 4), choice("kind", "a", "b", "c")}
+	narrow := Space{param.Between("n", param.Whole, 3, 4), spaces.Choice("kind", "a", "b", "c")}
 	done, _ = atParts(MultiFidelity{Fidelity: Fidelity{Of: "n"}, Trials: 8, Levels: 3}, narrow, func(theta []float64, _ float64) float64 { return theta[1] }, 1)
 	var budgets []float64
 	for _, trial := range done {
@@ -174,7 +176,7 @@ func TestMultiFidelityReachesTheWholeBudget(t *testing.T) {
 	if !slices.Equal(budgets, []float64{3, 3, 3, 4, 4, 4}) {
 		t.Errorf("budgets %v", budgets)
 	}
-	s := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	s := Space{spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 0, -2, 2)}
 	second := 0
 	done, _ = atParts(ofCases(12, 2), s, func(theta []float64, part float64) float64 {
 		if part == 1 {

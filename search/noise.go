@@ -12,14 +12,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// mostNoisy is the largest number of values in the regression of expectedBest.
+// mostNoisy is the largest number of values in the regression of ExpectedBest.
 const mostNoisy = 200
 
-// expectedBest returns the trial with the largest expected value, for values with noise: the
+// ExpectedBest returns the trial with the largest expected value, for values with noise: the
 // posterior mean of a Gaussian-process regression of the best values
 // (objective.NewNoisySurrogate). sd is its posterior standard deviation. Preliminary and failed
 // trials are ignored. ok is false if the regression fails.
-func (s Space) expectedBest(trials []record.Trial, seed uint64) (best record.Trial, mean, sd float64, ok bool) {
+func (s Space) ExpectedBest(trials []record.Trial, seed uint64) (best record.Trial, mean, sd float64, ok bool) {
 	usable := slices.DeleteFunc(slices.Clone(trials), func(t record.Trial) bool {
 		return t.Preliminary || math.IsInf(t.Value(), -1)
 	})

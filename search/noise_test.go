@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
@@ -15,7 +17,7 @@ import (
 // with the best value, and its expected value is nearer to the true one. Values without noise have
 // the same best point.
 func TestExpectedBest(t *testing.T) {
-	space := Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)}
+	space := Space{spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 0, -2, 2)}
 	bowl := func(theta []float64) float64 { return -math.Pow(theta[0]-0.3, 2) - math.Pow(theta[1]+0.4, 2) }
 	seeds := exhaustive.Of(6, 40)
 	var lucky, expected, promised, mean float64
@@ -23,13 +25,12 @@ func TestExpectedBest(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		var noisy, exact []record.Trial
 		for i, p := range (Random{Design{Trials: 40}}).Ask(space, nil, seed) {
-			s := &Study{Space: space}
-			a, b := s.evaluated(p.Points[0], bowl(p.Points[0])+0.5*rng.NormFloat64()), s.evaluated(p.Points[0], bowl(p.Points[0]))
-			a.Index, b.Index = i, i
-			noisy, exact = append(noisy, a), append(exact, b)
+			noise := 0.5 * rng.NormFloat64()
+			noisy = append(noisy, spaces.Evaluated(i, p.Points, func(theta []float64) float64 { return bowl(theta) + noise }))
+			exact = append(exact, spaces.Evaluated(i, p.Points, bowl))
 		}
 		_, top, err := Winner(noisy)
-		best, m, sd, ok := space.expectedBest(noisy, seed)
+		best, m, sd, ok := space.ExpectedBest(noisy, seed)
 		if err != nil || !ok || !(sd > 0) {
 			t.Fatal(err, ok, sd)
 		}
@@ -38,7 +39,7 @@ func TestExpectedBest(t *testing.T) {
 		expected += bowl(best.Theta())
 		mean += math.Abs(m - bowl(best.Theta()))
 		index, _, _ := Winner(exact)
-		if best, m, _, ok := space.expectedBest(exact, seed); !ok || best.Index != index || math.Abs(m-best.Value()) > 0.02 {
+		if best, m, _, ok := space.ExpectedBest(exact, seed); !ok || best.Index != index || math.Abs(m-best.Value()) > 0.02 {
 			t.Errorf("seed %d: trial %d with %v without noise, want %d with %v", seed, best.Index, m, index, best.Value())
 		}
 	}
@@ -46,7 +47,7 @@ func TestExpectedBest(t *testing.T) {
 		t.Errorf("true %.3f, with noise: true %.3f; off by %.3f and %.3f", lucky, expected, promised, mean)
 	}
 	failed := record.Trial{Failure: cause.Failure.New("it failed")}
-	if _, _, _, ok := space.expectedBest([]record.Trial{failed}, 0); ok {
+	if _, _, _, ok := space.ExpectedBest([]record.Trial{failed}, 0); ok {
 		t.Error("no trial has a value")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // A parallel search gives the same trials for any number of workers, in whatever order its trials
@@ -32,7 +33,7 @@ func TestParallelSearchIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 			var calls atomic.Int64
 			ctx, stop := context.WithCancel(context.Background())
 			defer stop()
-			f := search.Function{Space: search.Space{param.Between("n", param.Whole, 1, 9), param.Between("x", param.Log, 1e-3, 1e3)}, Strategy: strategy, Seed: 3, Value: func(_ context.Context, x []float64) (float64, error) {
+			f := schedule.Function{Space: search.Space{param.Between("n", param.Whole, 1, 9), param.Between("x", param.Log, 1e-3, 1e3)}, Strategy: strategy, Seed: 3, Value: func(_ context.Context, x []float64) (float64, error) {
 				mu.Lock()
 				pause := time.Duration(rng.IntN(3)) * time.Millisecond
 				mu.Unlock()
@@ -41,12 +42,12 @@ func TestParallelSearchIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 				}
 				return -math.Pow(x[0]-3, 2) - math.Pow(math.Log(x[1]), 2), nil
 			}}
-			studies := []search.Study{f.Study("k")}
+			studies := []schedule.Study{f.Study("k")}
 			j := inMemory(t)
 			if run == 3 {
-				_, _ = search.Run(ctx, studies, j, search.Options{Workers: workers})
+				_, _ = schedule.Run(ctx, studies, j, schedule.Options{Workers: workers})
 			}
-			if _, err := search.Run(context.Background(), studies, j, search.Options{Workers: workers}); err != nil {
+			if _, err := schedule.Run(context.Background(), studies, j, schedule.Options{Workers: workers}); err != nil {
 				t.Fatal(err)
 			}
 			lines := slices.Clone(j.Lines())
@@ -104,9 +105,9 @@ func (s spy) Ask(space search.Space, done []record.Trial, seed uint64) []search.
 
 func TestParallelSearchKnowsAllButTheLast(t *testing.T) {
 	seen := [][2]int{}
-	f := search.Function{Space: search.Space{param.Between("x", param.Identity, -1, 1)}, Strategy: spy{search.Bayes{Trials: 9, Window: search.Window{Parallel: 4}}, &seen},
+	f := schedule.Function{Space: search.Space{param.Between("x", param.Identity, -1, 1)}, Strategy: spy{search.Bayes{Trials: 9, Window: search.Window{Parallel: 4}}, &seen},
 		Value: func(_ context.Context, x []float64) (float64, error) { return x[0], nil }}
-	if _, err := search.Run(context.Background(), []search.Study{f.Study("k")}, inMemory(t), search.Options{Workers: 1}); err != nil {
+	if _, err := schedule.Run(context.Background(), []schedule.Study{f.Study("k")}, inMemory(t), schedule.Options{Workers: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var want [][2]int

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -24,14 +26,14 @@ func around(s Space, n int, f func(theta []float64) float64) []record.Trial {
 				u[j] += 0.15 * rng.NormFloat64()
 			}
 		}
-		trials = append(trials, evaluated(i, Proposal{Points: [][]float64{s.place(u)}}, f))
+		trials = append(trials, spaces.Evaluated(i, [][]float64{s.place(u)}, f))
 	}
 	return trials
 }
 
 func numbers(d int) (s Space) {
 	for range d {
-		s = append(s, bounded("x", param.Identity, 0, -1, 1))
+		s = append(s, spaces.Bounded("x", param.Identity, 0, -1, 1))
 	}
 	return s
 }
@@ -188,7 +190,7 @@ func TestRadius(t *testing.T) {
 	} {
 		var done []record.Trial
 		for i, u := range c.u {
-			done = append(done, evaluated(i, Proposal{Points: [][]float64{s.place([]float64{u})}},
+			done = append(done, spaces.Evaluated(i, [][]float64{s.place([]float64{u})},
 				func([]float64) float64 { return c.values[i] }))
 		}
 		met, _ := s.met(done)
@@ -217,7 +219,7 @@ func TestQuadraticOfLittle(t *testing.T) {
 	if u, gain := numbers(2).quadratic(trials, false).improve(met); u != nil || gain != 0 {
 		t.Errorf("of a constant it expects %v at %v", gain, u)
 	}
-	if q := numbers(2).quadratic(around(numbers(2), 3, surfaces["bowl"].at), true); q == nil {
+	if q := numbers(2).quadratic(around(numbers(2), 3, spaces.Surfaces["bowl"].At), true); q == nil {
 		t.Error("no quadratic of few points")
 	}
 }

@@ -18,19 +18,26 @@ type Boxed interface {
 // Record sets the Range of hyperparameters in the search of a strategy without local optimiser and
 // chains. With these, the trials' points differ from the proposals.
 func Record(all []record.Hyperparameter, by Strategy, s Space) {
-	if by == nil || moves(by) {
+	if by == nil || Moves(by) {
 		return
 	}
 	if of, boxed := by.(Boxed); boxed {
 		s = of.Box(s)
 	}
 	for i := range all {
-		if j := s.index(all[i].Name); j >= 0 && !all[i].Fixed {
+		if j := s.Index(all[i].Name); j >= 0 && !all[i].Fixed {
 			lo, hi := s[j].ThetaBounds()
 			all[i].Range = &record.Range{Lo: record.Number(lo), Hi: record.Number(hi),
 				Init: record.Number(s[j].Map.Theta(s[j].Init)), Even: s[j].Given}
 		}
 	}
+}
+
+// Moves reports whether the points of a strategy's trials differ from its proposals: it climbs from
+// them or samples.
+func Moves(s Strategy) bool {
+	_, chains := s.(Sampler)
+	return s != nil && (chains || s.Optimizer() != "")
 }
 
 // recordedSpace is the space that Record has written, on the theta scale, and the position of each
@@ -51,7 +58,7 @@ func recordedSpace(all []record.Hyperparameter) (s Space, of []int) {
 		p.Given, p.Literals, p.When = h.Range.Even, nil, nil
 		at := &p.When
 		for c := h.When; c != nil; c = c.And {
-			if s.index(c.Name) < 0 { // here this condition holds always or never
+			if s.Index(c.Name) < 0 { // here this condition holds always or never
 				continue
 			}
 			on := all[slices.IndexFunc(all, func(o record.Hyperparameter) bool { return o.Name == c.Name })].Spec().Map

@@ -1,17 +1,13 @@
-// Package search proposes hyperparameters and runs the jobs that follow from them.
+// Package search proposes hyperparameters.
 //
 // A Space is the box of the hyperparameters to be tuned, on the scale of theta. A Strategy (random
 // and quasi-random designs, grids, local and Bayesian optimisation, Markov chains; one file each)
 // works by ask and tell: given the trials so far, it proposes the next points, and ends by
 // proposing none. Values are maximised. Proposals depend on the seed and on the trials alone.
 //
-// Run takes studies, each a space, a strategy and the functions that evaluate a point, and runs
-// their jobs in parallel. Every finished job is recorded in a journal, from which an interrupted
-// run continues. The results are the same for any number of workers, except for an Asynchronous
-// search. Its journal has the order in which its trials ended.
-//
-// The package handles theta and scalar values only, no data, kernels or classifiers. A new strategy
-// is tested with package searchtest and registered with Register.
+// The package handles theta and scalar values only, no data, kernels or classifiers. Package
+// schedule runs the trials. A new strategy is tested with package searchtest and registered with
+// Register.
 package search
 
 import (
@@ -87,6 +83,14 @@ type Guided interface {
 	WithGradient(s Space) Strategy
 }
 
+// FitsModel reports whether a strategy fits a model to the points and the values of its history.
+// Any other strategy replays its history, and would propose other points than the recorded ones if
+// a value changed.
+func FitsModel(s Strategy) bool {
+	_, is := s.(interface{ models() })
+	return is
+}
+
 // Overlap is the option of a strategy that can be Asynchronous.
 type Overlap struct {
 	// number of trials that are always under way. Each is proposed when another has ended; 0:
@@ -126,8 +130,8 @@ func Waits(s Strategy) bool {
 	return is && of.waits()
 }
 
-// window is Window.Parallel of a strategy that embeds Window; 0: it proposes batches.
-func window(s Strategy) int {
+// Ahead is Window.Parallel of a strategy that embeds Window; 0: it proposes batches.
+func Ahead(s Strategy) int {
 	if w, ok := s.(interface{ window() int }); ok {
 		return w.window()
 	}
@@ -163,6 +167,9 @@ type Sampler interface {
 	Length() (burn, samples, thin int)
 }
 
+// LeastImprovement is the largest improvement of the best value that counts for none.
+const LeastImprovement = 1e-6
+
 // Edges returns one warning for each hyperparameter at a bound after a search without a local
 // optimiser.
 func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
@@ -181,8 +188,8 @@ func (s Space) Edges(theta []float64) (warnings []cause.Notice) {
 	return warnings
 }
 
-// start is theta at the initial values.
-func (s Space) start() []float64 {
+// Start is theta at the initial values.
+func (s Space) Start() []float64 {
 	theta := make([]float64, len(s))
 	for i, p := range s {
 		theta[i] = p.Map.Theta(p.Init)

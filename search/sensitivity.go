@@ -59,7 +59,7 @@ func NewSensitivity(all []record.Hyperparameter, trials []*record.Trial) (*Sensi
 	}
 	rows, values, failed := s.measured(trials, of)
 	out := &Sensitivity{Measured: len(values)}
-	columns := len(s.features(s.unit(s.start())))
+	columns := len(s.features(s.unit(s.Start())))
 	switch least := 2 * (len(s) + 1); {
 	case len(values) == 0:
 		return nil, fmt.Errorf("none of %d points has a value", failed)
@@ -226,7 +226,7 @@ func (s Space) enforce(u []float64, when *param.Condition) {
 	var collect func(c *param.Condition)
 	collect = func(c *param.Condition) {
 		for ; c != nil; c = c.And {
-			i := s.index(c.Name)
+			i := s.Index(c.Name)
 			conditions[i] = append(conditions[i], c)
 			collect(s[i].When)
 		}

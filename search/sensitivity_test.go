@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -177,7 +179,7 @@ func TestRecordedSpace(t *testing.T) {
 	if all := described(s, BFGS{}); all[0].Range != nil {
 		t.Errorf("of a local optimiser: %+v", all)
 	}
-	plain := Space{bounded("a", param.Log, 1, 1e-3, 1e3), bounded("b", param.Log, 1, 1e-3, 1e3), bounded("c", param.Identity, 1, 0, 9)}
+	plain := Space{spaces.Bounded("a", param.Log, 1, 1e-3, 1e3), spaces.Bounded("b", param.Log, 1, 1e-3, 1e3), spaces.Bounded("c", param.Identity, 1, 0, 9)}
 	grid := Grid{Axes: map[string]Axis{"a": {Values: []float64{4, 1, 2}}, "c": {Linear: &[2]float64{2, 3}, Points: 5}}}
 	got, of = recordedSpace(described(plain, grid))
 	if len(got) != 2 || of[0] != 0 || of[1] != 2 || got[0].Unit(math.Log(2)) != 0.5 || got[1].Unit(2.25) != 0.25 {

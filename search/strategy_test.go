@@ -1,43 +1,29 @@
 package search
 
 import (
-	"context"
-	"errors"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
-// spec is a free hyperparameter with the default bounds of its transform.
-func spec(name string, m param.Transform, initial float64) param.Spec {
-	return param.Setting{}.Spec(name, m, initial)
-}
-
-func bounded(name string, m param.Transform, initial, lo, hi float64) param.Spec {
-	return param.Setting{Bounds: &[2]float64{lo, hi}}.Spec(name, m, initial)
-}
-
-// seSpace is the space of one squared exponential kernel.
-func seSpace() Space {
-	return Space{spec("amplitude", param.Log, 1), spec("length_scale", param.Log, 2)}
-}
-
-// spaces are spaces that every strategy must handle. All but the first have a hyperparameter
+// everySpace has spaces that every strategy must handle. All but the first have a hyperparameter
 // length_scale.
-var spaces = map[string]Space{
+var everySpace = map[string]Space{
 	"none":     {},
-	"one":      {spec("length_scale", param.Log, 1)},
-	"se":       seSpace(),
-	"mixed":    {spec("length_scale", param.Log, 3), spec("likelihood.epsilon", param.Logit, 0.01), spec("mean.constant", param.Identity, 0)},
-	"five":     {spec("length_scale", param.Log, 1), spec("amplitude", param.Log, 2), spec("alpha", param.Log, 3), spec("period", param.Log, 4), spec("mean.constant", param.Identity, 0)},
-	"at bound": {bounded("length_scale", param.Log, 0.3, 0.3, 30), bounded("amplitude", param.Log, 7, 0.1, 7)},
-	"narrow":   {bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
+	"one":      {spaces.Spec("length_scale", param.Log, 1)},
+	"se":       spaces.SE(),
+	"mixed":    {spaces.Spec("length_scale", param.Log, 3), spaces.Spec("likelihood.epsilon", param.Logit, 0.01), spaces.Spec("mean.constant", param.Identity, 0)},
+	"five":     {spaces.Spec("length_scale", param.Log, 1), spaces.Spec("amplitude", param.Log, 2), spaces.Spec("alpha", param.Log, 3), spaces.Spec("period", param.Log, 4), spaces.Spec("mean.constant", param.Identity, 0)},
+	"at bound": {spaces.Bounded("length_scale", param.Log, 0.3, 0.3, 30), spaces.Bounded("amplitude", param.Log, 7, 0.1, 7)},
+	"narrow":   {spaces.Bounded("length_scale", param.Log, 1, 0.3, math.Nextafter(1, 2)), spaces.Bounded("likelihood.epsilon", param.Logit, 0.4, 0.39, 0.41)},
 }
 
 // withPriors gives every hyperparameter a prior, which MCMC needs.
@@ -54,49 +40,30 @@ func TestMCMCCheck(t *testing.T) {
 		m MCMC
 		s Space
 	}{
-		"amplitude has no prior, and a flat one over log_amplitude is improper": {MCMC{}, seSpace()},
-		"length_scale has no prior": {MCMC{}, seSpace()},
+		"amplitude has no prior, and a flat one over log_amplitude is improper": {MCMC{}, spaces.SE()},
+		"length_scale has no prior": {MCMC{}, spaces.SE()},
 		"nothing to sample: every hyperparameter is fixed; use method: none":                {MCMC{}, nil},
-		"samples = 3 must be at least 4":                                                    {MCMC{Samples: 3}, withPriors(seSpace())},
-		"burn = -1 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},
-		"thin = -2 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(seSpace())},
-		"restarts = -1 must be at least 1":                                                  {MCMC{MultiStart: MultiStart{Restarts: -1}}, withPriors(seSpace())},
-		"length_scale starts at 1, outside its bounds [2, 10]; give it an init inside them": {MCMC{}, withPriors(Space{bounded("length_scale", param.Log, 1, 2, 10)})},
+		"samples = 3 must be at least 4":                                                    {MCMC{Samples: 3}, withPriors(spaces.SE())},
+		"burn = -1 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(spaces.SE())},
+		"thin = -2 must be at least 1":                                                      {MCMC{Burn: -1, Thin: -2}, withPriors(spaces.SE())},
+		"restarts = -1 must be at least 1":                                                  {MCMC{MultiStart: MultiStart{Restarts: -1}}, withPriors(spaces.SE())},
+		"length_scale starts at 1, outside its bounds [2, 10]; give it an init inside them": {MCMC{}, withPriors(Space{spaces.Bounded("length_scale", param.Log, 1, 2, 10)})},
 	} {
 		if err := c.m.Check(c.s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if n := len(MCMC{}.Ask(withPriors(seSpace()), nil, 1)); n != 4 {
+	if n := len(MCMC{}.Ask(withPriors(spaces.SE()), nil, 1)); n != 4 {
 		t.Errorf("%d chains, want 4", n)
 	}
 }
 
-// evaluate is a smooth objective that fails for some trials.
-func evaluate(index int, p Proposal) record.Trial {
-	t := record.Trial{Index: index, Status: "evaluated", Evaluations: len(p.Points)}
-	for _, theta := range p.Points {
-		value := 0.0
-		for j, u := range theta {
-			value -= (u - 0.3*float64(j)) * (u - 0.3*float64(j))
-		}
-		t.Points = append(t.Points, record.Point{Theta: record.Numbers(theta), Natural: record.Numbers(theta), Value: record.Number(value), Gradient: record.Number(math.NaN())})
-	}
-	if index%7 == 3 {
-		t.Points, t.Failure = nil, cause.NotPositiveDefinite.New("not positive definite")
-		for _, theta := range p.Points {
-			t.Asked = append(t.Asked, record.Numbers(theta))
-		}
-	}
-	return t
-}
-
 func TestMoreRestartsExtendTheList(t *testing.T) {
-	few, many := BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}.Ask(seSpace(), nil, 5), BFGS{Ascent{MultiStart: MultiStart{Restarts: 9}}}.Ask(seSpace(), nil, 5)
+	few, many := BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}.Ask(spaces.SE(), nil, 5), BFGS{Ascent{MultiStart: MultiStart{Restarts: 9}}}.Ask(spaces.SE(), nil, 5)
 	if len(few) != 3 || len(many) != 9 || !reflect.DeepEqual(few, many[:3]) {
 		t.Errorf("3 restarts start at %v, 9 at %v", few, many)
 	}
-	if other := (BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}).Ask(seSpace(), nil, 6); reflect.DeepEqual(other[1:], few[1:]) {
+	if other := (BFGS{Ascent{MultiStart: MultiStart{Restarts: 3}}}).Ask(spaces.SE(), nil, 6); reflect.DeepEqual(other[1:], few[1:]) {
 		t.Error("the seed changes nothing")
 	}
 	if want := []float64{0, math.Log(2)}; !reflect.DeepEqual(few[0].Points[0], want) {
@@ -108,9 +75,9 @@ func TestMoreRestartsExtendTheList(t *testing.T) {
 // centre. The extremes lie within 2 % of its ends with probability 1 - 2*0.99^2000.
 func TestRestartsFillTheSearchBox(t *testing.T) {
 	const n = 2000
-	for j, p := range seSpace() {
+	for j, p := range spaces.SE() {
 		sum, lo, hi := 0.0, math.Inf(1), math.Inf(-1)
-		for _, proposal := range (BFGS{Ascent{MultiStart: MultiStart{Restarts: n + 1}}}).Ask(seSpace(), nil, 1)[1:] {
+		for _, proposal := range (BFGS{Ascent{MultiStart: MultiStart{Restarts: n + 1}}}).Ask(spaces.SE(), nil, 1)[1:] {
 			d := proposal.Points[0][j] - p.Map.Theta(p.Init)
 			sum, lo, hi = sum+d, min(lo, d), max(hi, d)
 		}
@@ -137,7 +104,7 @@ func TestGridRows(t *testing.T) {
 		"length_scale": {Log: &[2]float64{1.6, 5.6}, Points: 17},
 		"amplitude":    {Log: &[2]float64{0.1, 5.6}, Points: 23},
 	}}
-	rows := g.Ask(seSpace(), nil, 0)
+	rows := g.Ask(spaces.SE(), nil, 0)
 	if len(rows) != 17 {
 		t.Fatalf("%d rows, want 17", len(rows))
 	}
@@ -164,13 +131,13 @@ func TestGridRows(t *testing.T) {
 func TestGridApart(t *testing.T) {
 	g := Grid{Axes: map[string]Axis{"length_scale": {Values: []float64{1, 2, 4}}, "amplitude": {Values: []float64{1, 3}}}}
 	var want [][]float64
-	for _, row := range g.Ask(seSpace(), nil, 0) {
+	for _, row := range g.Ask(spaces.SE(), nil, 0) {
 		want = append(want, row.Points...)
 	}
 	g.Apart = true
-	got := g.Ask(seSpace(), nil, 0)
-	if len(got) != 6 || len(want) != 6 || g.Budget(seSpace()).Trials != 6 {
-		t.Fatalf("%d proposals of a budget of %d for %d points, want 6", len(got), g.Budget(seSpace()).Trials, len(want))
+	got := g.Ask(spaces.SE(), nil, 0)
+	if len(got) != 6 || len(want) != 6 || g.Budget(spaces.SE()).Trials != 6 {
+		t.Fatalf("%d proposals of a budget of %d for %d points, want 6", len(got), g.Budget(spaces.SE()).Trials, len(want))
 	}
 	for i, p := range got {
 		if len(p.Points) != 1 || !slices.Equal(p.Points[0], want[i]) {
@@ -180,7 +147,7 @@ func TestGridApart(t *testing.T) {
 }
 
 func TestGridForms(t *testing.T) {
-	space := Space{spec("1.se.amplitude", param.Log, 3), spec("1.se.length_scale", param.Log, 2), spec("likelihood.epsilon", param.Logit, 0.1), spec("class[a.b].bias", param.Identity, 7)}
+	space := Space{spaces.Spec("1.se.amplitude", param.Log, 3), spaces.Spec("1.se.length_scale", param.Log, 2), spaces.Spec("likelihood.epsilon", param.Logit, 0.1), spaces.Spec("class[a.b].bias", param.Identity, 7)}
 	g := Grid{Axes: map[string]Axis{
 		"bias":               {Linear: &[2]float64{-1, 1}, Points: 3},
 		"1.se.length_scale":  {Values: []float64{5, 4}},
@@ -216,8 +183,8 @@ func TestGridForms(t *testing.T) {
 }
 
 func TestGridCheck(t *testing.T) {
-	space := Space{spec("1.se.amplitude", param.Log, 1), spec("1.se.length_scale", param.Log, 1), spec("2.linear.amplitude", param.Log, 1),
-		bounded("likelihood.epsilon", param.Logit, 0.1, 0.01, 0.2), spec("3.se.length_scale[1]", param.Log, 1)}
+	space := Space{spaces.Spec("1.se.amplitude", param.Log, 1), spaces.Spec("1.se.length_scale", param.Log, 1), spaces.Spec("2.linear.amplitude", param.Log, 1),
+		spaces.Bounded("likelihood.epsilon", param.Logit, 0.1, 0.01, 0.2), spaces.Spec("3.se.length_scale[1]", param.Log, 1)}
 	ends := func(lo, hi float64) *[2]float64 { return &[2]float64{lo, hi} }
 	nan := math.NaN()
 	for _, c := range []struct {
@@ -261,14 +228,14 @@ func TestGridCheck(t *testing.T) {
 }
 
 func TestCheckStart(t *testing.T) {
-	outside := bounded("length_scale", param.Log, 1, 2, 10)
+	outside := spaces.Bounded("length_scale", param.Log, 1, 2, 10)
 	if err := (BFGS{}).Check(Space{outside}); err == nil || !strings.Contains(err.Error(), "length_scale starts at 1, outside its bounds [2, 10]") {
 		t.Error(err)
 	}
-	if err := (BFGS{Ascent{MultiStart: MultiStart{Restarts: -1}}}).Check(seSpace()); err == nil {
+	if err := (BFGS{Ascent{MultiStart: MultiStart{Restarts: -1}}}).Check(spaces.SE()); err == nil {
 		t.Error("restarts = -1 passes")
 	}
-	other := spec("amplitude", param.Log, 1)
+	other := spaces.Spec("amplitude", param.Log, 1)
 	if err := (Grid{Axes: map[string]Axis{"amplitude": {Values: []float64{1}}}}).Check(Space{outside, other}); err == nil {
 		t.Error("a start outside its bounds passes although the grid leaves it there")
 	}
@@ -312,7 +279,7 @@ func TestSpaceCheck(t *testing.T) {
 }
 
 func TestEdges(t *testing.T) {
-	s := Space{spec("a", param.Log, 1), bounded("b", param.Identity, 0, -1, 3), spec("c", param.Log, param.DefaultHi)}
+	s := Space{spaces.Spec("a", param.Log, 1), spaces.Bounded("b", param.Identity, 0, -1, 3), spaces.Spec("c", param.Log, param.DefaultHi)}
 	for _, c := range []struct {
 		theta []float64
 		want  []string
@@ -386,7 +353,7 @@ func TestDefaultsAreThoseOfZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		zero := reflect.Zero(reflect.TypeOf(own)).Interface().(Strategy)
-		for name, s := range spaces {
+		for name, s := range everySpace {
 			if got, want := own.Budget(s), zero.Budget(s); got != want {
 				t.Errorf("%s in space %s: budget %+v, of zero %+v", e.Name, name, got, want)
 			}
@@ -394,28 +361,5 @@ func TestDefaultsAreThoseOfZero(t *testing.T) {
 				t.Errorf("%s in space %s asks for other points than zero does", e.Name, name)
 			}
 		}
-	}
-}
-
-// A simplex whose first corner fails goes on from the others.
-func TestNelderMeadStartsAtAFailure(t *testing.T) {
-	s := hill(NelderMead{Trials: 120}, func([]record.Number) {})
-	value, calls := s.Value, 0
-	s.Value = func(ctx context.Context, theta []float64) (float64, error) {
-		if calls++; calls == 1 {
-			return 0, errors.New("the first fails")
-		}
-		return value(ctx, theta)
-	}
-	j := mustOpen(t, "")
-	mustRun(t, []Study{s}, j, Options{Workers: 1})
-	best := math.Inf(-1)
-	for _, line := range j.Lines() {
-		if line.Trial != nil {
-			best = max(best, line.Trial.Value())
-		}
-	}
-	if best < 0.99 {
-		t.Errorf("%d points, the best of value %v", calls, best)
 	}
 }

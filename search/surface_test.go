@@ -2,66 +2,22 @@ package search
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/record"
 )
-
-// surface is a smooth function of two hyperparameters with a known maximum, 0, or a known supremum within the bounds.
-type surface struct {
-	space Space
-	f     func(x, y float64) float64
-	best  float64
-}
-
-var surfaces = map[string]surface{
-	"bowl": {
-		Space{spec("x", param.Log, 1), spec("y", param.Identity, 2)},
-		func(x, y float64) float64 { return -(x-1.5)*(x-1.5) - 10*(y-1.1)*(y-1.1) }, 0,
-	},
-	"oblique ridge": { // condition number 100, like the trade-off of amplitude and length scale
-		Space{bounded("x", param.Identity, 0, -3, 3), bounded("y", param.Identity, 0, -3, 3)},
-		func(x, y float64) float64 { return -50*(x-y-0.3)*(x-y-0.3) - (x+y-2)*(x+y-2)/2 }, 0,
-	},
-	"rosenbrock": {
-		Space{bounded("x", param.Identity, -1, -2, 2), bounded("y", param.Identity, 1.5, -2, 2)},
-		func(x, y float64) float64 { return -100*(y-x*x)*(y-x*x) - (1-x)*(1-x) }, 0,
-	},
-	// At the edge y = 1 the function is -(x-0.8)² - 0.36.
-	"at an edge": {
-		Space{bounded("x", param.Identity, 0, -1, 1), bounded("y", param.Identity, 0, -1, 1)},
-		func(x, y float64) float64 { return -(x-y+0.2)*(x-y+0.2) - (y-1.6)*(y-1.6) }, -0.36,
-	},
-	"in a corner": {
-		Space{bounded("x", param.Identity, 0, -1, 1), bounded("y", param.Identity, 0, -1, 1)},
-		func(x, y float64) float64 { return -(x-2)*(x-2) - (x+y)*(x+y)/4 - 3*(y+1.5)*(y+1.5) }, -1 - 0.75,
-	},
-	// A disc next to the maximum, a tenth of the box, cannot be evaluated.
-	"hole": {
-		Space{bounded("x", param.Identity, -1, -2, 2), bounded("y", param.Identity, -1, -2, 2)},
-		func(x, y float64) float64 {
-			if math.Hypot(x-1, y-0.2) < 0.7 {
-				return math.NaN()
-			}
-			return -(x-0.5)*(x-0.5) - 2*(y-1)*(y-1)
-		}, 0,
-	},
-}
-
-func (s surface) at(theta []float64) float64 { return s.f(theta[0], theta[1]) }
 
 // maximise runs a strategy on f to its end. A NaN is a failure.
 func maximise(strategy Strategy, s Space, f func([]float64) float64, seed uint64) []record.Trial {
@@ -72,21 +28,9 @@ func maximise(strategy Strategy, s Space, f func([]float64) float64, seed uint64
 			return history
 		}
 		for _, p := range batch {
-			history = append(history, evaluated(len(history), p, f))
+			history = append(history, spaces.Evaluated(len(history), p.Points, f))
 		}
 	}
-}
-
-func evaluated(index int, p Proposal, f func([]float64) float64) record.Trial {
-	t := record.Trial{Index: index, Status: "evaluated", Evaluations: len(p.Points)}
-	for _, theta := range p.Points {
-		point := record.Point{Theta: record.Numbers(theta), Natural: record.Numbers(theta), Value: record.Number(f(theta)), Gradient: record.Number(math.NaN())}
-		if math.IsNaN(float64(point.Value)) {
-			point.Failure = cause.NotPositiveDefinite.New("not positive definite")
-		}
-		t.Points = append(t.Points, point)
-	}
-	return t
 }
 
 // adaptive are the strategies that learn from their history; short is the allowed distance of the
@@ -104,19 +48,19 @@ var adaptive = []struct {
 }
 
 func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
-	for i, name := range slices.Sorted(maps.Keys(surfaces)) {
-		s := surfaces[name]
+	for i, name := range slices.Sorted(maps.Keys(spaces.Surfaces)) {
+		s := spaces.Surfaces[name]
 		for k, a := range adaptive {
 			if a.seeds == 1 && !exhaustive.Tries(3, i, k) {
 				continue
 			}
 			for seed := range a.seeds {
-				trials := maximise(a.strategy, s.space, s.at, seed)
+				trials := maximise(a.strategy, s.Space, s.At, seed)
 				_, best, err := Winner(trials)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if short := s.best - float64(best.Value); !(short <= a.short && short > -1e-12) {
+				if short := s.Best - float64(best.Value); !(short <= a.short && short > -1e-12) {
 					t.Errorf("%s, %T%+v, seed %d: %v below the maximum after %d trials", name, a.strategy, a.strategy, seed, short, len(trials))
 				}
 			}
@@ -129,14 +73,14 @@ func TestAdaptiveStrategiesFindTheMaximum(t *testing.T) {
 // no larger gaps.
 func TestDesignsComeCloseToTheMaximum(t *testing.T) {
 	const n, r = 400, 0.43
-	s := surfaces["bowl"]
-	s.space = Space{bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 2, 0, 4)}
+	s := spaces.Surfaces["bowl"]
+	s.Space = Space{spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 2, 0, 4)}
 	for _, strategy := range []Strategy{Random{Design{n}}, Sobol{Design{n}}, LatinHypercube{Design{n}}} {
-		_, best, err := Winner(maximise(strategy, s.space, s.at, 1))
+		_, best, err := Winner(maximise(strategy, s.Space, s.At, 1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if short := s.best - float64(best.Value); short > 10*r*r {
+		if short := s.Best - float64(best.Value); short > 10*r*r {
 			t.Errorf("%T ends %v below the maximum", strategy, short)
 		}
 	}
@@ -205,7 +149,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 			}
 			var space Space
 			for j := range d {
-				space = append(space, bounded(fmt.Sprint("x", j), param.Identity, -1, -2, 2))
+				space = append(space, spaces.Bounded(fmt.Sprint("x", j), param.Identity, -1, -2, 2))
 			}
 			f := func(theta []float64) float64 { return height(away(theta)) }
 			if name := strategy.Optimizer(); name != "" {
@@ -247,7 +191,7 @@ func TestEveryStrategyFindsTheMaximum(t *testing.T) {
 func TestMoreHyperparameters(t *testing.T) {
 	s := make(Space, 5)
 	for j := range s {
-		s[j] = bounded("x", param.Identity, 0, -1, 1)
+		s[j] = spaces.Bounded("x", param.Identity, 0, -1, 1)
 	}
 	f := func(theta []float64) float64 {
 		v := 0.0
@@ -269,49 +213,11 @@ func TestMoreHyperparameters(t *testing.T) {
 	}
 }
 
-// The journal is the same for any number of workers, with failures of every kind: of a point, of a
-// trial, panics.
-func TestWorkersDoNotMatterToAdaptiveStrategies(t *testing.T) {
-	s := surfaces["hole"]
-	var want string
-	for _, workers := range []int{1, 8} {
-		var studies []Study
-		for i, a := range []Strategy{NelderMead{Restarts: 3, Trials: 90}, CMAES{Trials: 60}, Bayes{Trials: 20, Batch: 3}} {
-			studies = append(studies, Study{
-				Key: string(rune('a' + i)), Index: i, Space: s.space, Strategy: a, Seed: 5,
-				Trial: func(_ context.Context, index int, p Proposal) (record.Trial, error) {
-					switch index % 11 {
-					case 4:
-						return record.Trial{}, errors.New("singular")
-					case 9:
-						panic("out of range")
-					}
-					return evaluated(index, p, s.at), nil
-				},
-				Assess: func(context.Context, int, []float64, []record.Trial) (record.Fit, error) { return record.Fit{}, nil },
-			})
-		}
-		j := mustOpen(t, "")
-		mustRun(t, studies, j, Options{Workers: workers})
-		for _, l := range j.Lines() {
-			if x := l.Trial; x != nil && len(x.Points)+len(x.Asked) != 1 {
-				t.Errorf("trial %d has %d points and asked for %d", x.Index, len(x.Points), len(x.Asked))
-			}
-		}
-		if want == "" {
-			want = canonical(j.Lines())
-		}
-		if canonical(j.Lines()) != want {
-			t.Errorf("%d workers give another journal", workers)
-		}
-	}
-}
-
 // A search in which every trial fails ends too, and proposes no NaN.
 func TestNothingButFailures(t *testing.T) {
-	s := surfaces["bowl"]
+	s := spaces.Surfaces["bowl"]
 	for _, a := range adaptive {
-		for i, trial := range maximise(a.strategy, s.space, func([]float64) float64 { return math.NaN() }, 3) {
+		for i, trial := range maximise(a.strategy, s.Space, func([]float64) float64 { return math.NaN() }, 3) {
 			for _, u := range trial.Points[0].Theta {
 				if math.IsNaN(float64(u)) {
 					t.Fatalf("%T: trial %d is at %v", a.strategy, i, trial.Points[0].Theta)
@@ -325,7 +231,7 @@ func TestNothingButFailures(t *testing.T) {
 // in the first points, while Bayes and the quadratic took turns, or in a climb. A hyperparameter
 // that does not matter stays.
 func TestAutoIsExtended(t *testing.T) {
-	space := Space{param.Among("kind", "a", "b"), bounded("x", param.Identity, 1, -3, 3), bounded("y", param.Identity, 1, -3, 3)}
+	space := Space{param.Among("kind", "a", "b"), spaces.Bounded("x", param.Identity, 1, -3, 3), spaces.Bounded("y", param.Identity, 1, -3, 3)}
 	space[2].When = &param.Condition{Name: "kind", Values: []float64{1}}
 	f := func(theta []float64) float64 { return -math.Pow(theta[1]-0.3*theta[0], 2) - 0.1*theta[0] }
 	long := maximise(Auto{Trials: 60}, space, f, 2)
@@ -347,7 +253,7 @@ func TestAutoIsExtended(t *testing.T) {
 // Bayes proposes the first trials of auto, later each third trial, and each second turn of a model
 // whose last trial has not improved the best value.
 func TestAutoTakesTurns(t *testing.T) {
-	space := Space{bounded("x", param.Identity, 1, -4, 5), bounded("y", param.Identity, -3, -4, 5)}
+	space := Space{spaces.Bounded("x", param.Identity, 1, -4, 5), spaces.Bounded("y", param.Identity, -3, -4, 5)}
 	const n, seed, begun = 40, 3, 4
 	trials := maximise(Auto{Trials: n}, space, func(theta []float64) (sum float64) {
 		for _, v := range theta {
@@ -378,11 +284,11 @@ func TestAutoTakesTurns(t *testing.T) {
 // A climb without improvement ends. If the trials along the axes find nothing better, a new round
 // follows, as if only the enqueued points had been evaluated.
 func TestAutoBeginsAnew(t *testing.T) {
-	s := surfaces["bowl"]
+	s := spaces.Surfaces["bowl"]
 	const rounds = anewTrials + 3*trialsWithoutGain + 2*axisTrials
-	trials := maximise(Auto{Trials: rounds + 4}, s.space, func([]float64) float64 { return 1 }, 1)
+	trials := maximise(Auto{Trials: rounds + 4}, s.Space, func([]float64) float64 { return 1 }, 1)
 	for i, trial := range trials[rounds:] {
-		if want := s.space.place(s.space.next(i, nil, 1+4)); !slices.Equal(trial.Theta(), want) {
+		if want := Space(s.Space).place(Space(s.Space).next(i, nil, 1+4)); !slices.Equal(trial.Theta(), want) {
 			t.Errorf("trial %d of the new round is at %v, want the Sobol point %v", i, trial.Theta(), want)
 		}
 	}
@@ -399,7 +305,7 @@ func TestAutoMeetsEveryPoint(t *testing.T) {
 
 // The trials along an axis differ from the best point so far in its hyperparameter alone, one axis after the other.
 func TestAlongAxes(t *testing.T) {
-	space := Space{bounded("x", param.Identity, 1, -10, 10), bounded("y", param.Identity, -3, -10, 10)}
+	space := Space{spaces.Bounded("x", param.Identity, 1, -10, 10), spaces.Bounded("y", param.Identity, -3, -10, 10)}
 	hills := func(theta []float64) (sum float64) {
 		for j, v := range theta {
 			v -= float64(3*j + 2)
@@ -408,7 +314,7 @@ func TestAlongAxes(t *testing.T) {
 		return sum
 	}
 	for _, f := range []func([]float64) float64{hills, func([]float64) float64 { return 1 }} {
-		past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{-6, 9}}}, f)}
+		past := []record.Trial{spaces.Evaluated(0, [][]float64{{-6, 9}}, f)}
 		best, done := past[0], []record.Trial(nil)
 		for {
 			next, n := space.alongAxes(past, done, 1)
@@ -423,7 +329,7 @@ func TestAlongAxes(t *testing.T) {
 				if theta[1-j] != best.Theta()[1-j] || theta[j] == best.Theta()[j] {
 					t.Fatalf("trial %d is at %v, the best so far at %v", len(done), theta, best.Theta())
 				}
-				done = append(done, evaluated(1+len(done), p, f))
+				done = append(done, spaces.Evaluated(1+len(done), p.Points, f))
 				if last := done[len(done)-1]; last.Value() > best.Value() {
 					best = last
 				}
@@ -441,11 +347,11 @@ func TestAlongAxes(t *testing.T) {
 // Of a discrete hyperparameter an axis has the other values, once each; one that does not matter at the best point has
 // no axis.
 func TestAlongDiscreteAxes(t *testing.T) {
-	space := Space{param.Between("n", param.Whole, 1, 3), param.Among("kind", "a", "b", "c"), bounded("x", param.Identity, 0, -1, 1)}
+	space := Space{param.Between("n", param.Whole, 1, 3), param.Among("kind", "a", "b", "c"), spaces.Bounded("x", param.Identity, 0, -1, 1)}
 	space[2].When = &param.Condition{Name: "kind", Values: []float64{1}}
 	for kind, want := range map[float64]int{0: 2 + 2, 1: 2 + 2 + axisTrials} {
 		f := func(theta []float64) float64 { return -math.Abs(theta[1]-kind) - math.Abs(theta[0]-2) }
-		past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{1, 0, 0}}}, f)}
+		past := []record.Trial{spaces.Evaluated(0, [][]float64{{1, 0, 0}}, f)}
 		var done []record.Trial
 		seen := map[string]int{}
 		for {
@@ -460,7 +366,7 @@ func TestAlongDiscreteAxes(t *testing.T) {
 				if seen[fmt.Sprint(p.Points[0])]++; seen[fmt.Sprint(p.Points[0])] > 1 {
 					t.Errorf("%v comes twice", p.Points[0])
 				}
-				done = append(done, evaluated(1+len(done), p, f))
+				done = append(done, spaces.Evaluated(1+len(done), p.Points, f))
 			}
 		}
 	}
@@ -471,7 +377,7 @@ func TestAlongAWideAxis(t *testing.T) {
 	space := Space{param.Between("n", param.Whole, 1, 1e300)}
 	f := func(theta []float64) float64 { return -theta[0] }
 	var done []record.Trial
-	for past := []record.Trial{evaluated(0, Proposal{Points: [][]float64{{2}}}, f)}; ; {
+	for past := []record.Trial{spaces.Evaluated(0, [][]float64{{2}}, f)}; ; {
 		next, n := space.alongAxes(past, done, 1)
 		if next == nil {
 			if n != axisTrials {
@@ -480,7 +386,7 @@ func TestAlongAWideAxis(t *testing.T) {
 			return
 		}
 		for _, p := range next {
-			done = append(done, evaluated(1+len(done), p, f))
+			done = append(done, spaces.Evaluated(1+len(done), p.Points, f))
 		}
 	}
 }

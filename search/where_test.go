@@ -1,37 +1,18 @@
 package search
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
+
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/record"
 )
-
-// constrainedSpace has numbers of all kinds, one of which matters for a large rate only. Its
-// constraint allows about a tenth of the points.
-func constrainedSpace() Space {
-	three := 0.1
-	decay := bounded("decay", param.Identity, 0, -1, 1)
-	decay.When = &param.Condition{Name: "rate", Bounds: param.Bounds{Above: &three}}
-	s := Space{choice("kind", "a", "b"), bounded("rate", param.Log, 0.01, 1e-4, 1), whole("batch", 1, 64),
-		{Name: "drop", Map: param.Stepped, Hi: 1, Step: 0.25, Given: true}, decay}
-	s[3].Where = []*param.Constraint{
-		{Text: "rate * batch < 1 and rate * batch > 0.1", Names: []string{"rate", "batch"}, Holds: func(x []float64) bool {
-			return x[0]*x[1] < 1 && x[0]*x[1] > 0.1
-		}},
-		{Text: "kind == a or drop > 0.3", Names: []string{"kind", "drop"}, Holds: func(x []float64) bool { return x[0] == 0 || x[1] > 0.3 }},
-	}
-	s[4].Where = []*param.Constraint{{Text: "decay < drop", Names: []string{"decay", "drop"},
-		Holds: func(x []float64) bool { return x[0] < x[1] }}}
-	s[2].Init = 20
-	return s
-}
 
 // permitted is what the constraints of constrainedSpace say, written anew.
 func permitted(theta []float64) bool {
@@ -50,21 +31,6 @@ func constrainedValue(theta []float64) float64 {
 	return value - 1
 }
 
-// stubborn proposes the same points whatever the constraints are, as a strategy of another program
-// might.
-type stubborn struct{ Random }
-
-func (stubborn) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
-	if len(done) > 0 {
-		return nil
-	}
-	var all []Proposal
-	for i := range 20 {
-		all = append(all, Proposal{Points: [][]float64{param.Start(s, seed, i)}})
-	}
-	return all
-}
-
 // No strategy proposes a forbidden point, neither at its start nor once it has learned, and the
 // methods that learn try no point twice and find the maximum, which is at the edge of the allowed
 // points.
@@ -77,18 +43,17 @@ func TestNoStrategyProposesForbiddenPoints(t *testing.T) {
 		"grid": {Grid{Axes: axes, Apart: true}, math.Inf(-1)}, "random": {Random{Design{Trials: 100}}, math.Inf(-1)},
 		"sobol": {Sobol{Design{Trials: 100}}, math.Inf(-1)}, "latin_hypercube": {LatinHypercube{Design{Trials: 100}}, math.Inf(-1)},
 		"bayes": {Bayes{Trials: exhaustive.Of(20, 60)}, -0.7}, "auto": {Auto{Trials: exhaustive.Of(30, 120)}, -0.5},
-		"batches": {Bayes{Trials: 18, Batch: 6}, -2}, "cmaes": {CMAES{Trials: 300}, -1}, "other": {stubborn{}, math.Inf(-1)},
+		"batches": {Bayes{Trials: 18, Batch: 6}, -2}, "cmaes": {CMAES{Trials: 300}, -1},
 	} {
-		space := constrainedSpace()
+		space := Space(spaces.Constrained())
 		if err := c.of.Check(space); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		study := Study{Space: space, Strategy: c.of, Seed: 1}
 		var done []record.Trial
 		seen := map[string]bool{}
 		for {
-			next := study.ask(done)
+			next := c.of.Ask(space, done, 1)
 			if len(next) == 0 {
 				break
 			}
@@ -103,12 +68,10 @@ func TestNoStrategyProposesForbiddenPoints(t *testing.T) {
 				} else {
 					seen[key] = true
 				}
-				trial := study.evaluated(theta, constrainedValue(theta))
-				trial.Index = len(done)
-				done = append(done, trial)
+				done = append(done, spaces.Evaluated(len(done), p.Points, constrainedValue))
 			}
 		}
-		if n := c.of.Budget(space).Trials; len(done) > n || len(done) < n && !c.of.Budget(space).AtMost && name != "other" {
+		if n := c.of.Budget(space).Trials; len(done) > n || len(done) < n && !c.of.Budget(space).AtMost {
 			t.Errorf("%s: %d trials, and a budget of %d", name, len(done), n)
 		}
 		if got := best(done); got < c.best {
@@ -121,21 +84,21 @@ func TestNoStrategyProposesForbiddenPoints(t *testing.T) {
 // each of it.
 func TestForbiddenPointsOfNumbersAndBudgets(t *testing.T) {
 	disc := &param.Constraint{Text: "x^2 + y^2 < 1", Names: []string{"x", "y"}, Holds: func(v []float64) bool { return math.Hypot(v[0], v[1]) < 1 }}
-	x, y := bounded("x", param.Identity, 0, -2, 2), bounded("y", param.Identity, 0, -2, 2)
+	x, y := spaces.Bounded("x", param.Identity, 0, -2, 2), spaces.Bounded("y", param.Identity, 0, -2, 2)
 	y.Where = []*param.Constraint{disc}
 	for _, c := range []struct {
 		of    Strategy
 		space Space
 	}{
 		{NelderMead{Restarts: 3, Trials: 90}, Space{x, y}}, {CMAES{Trials: 200}, Space{x, y}}, {Auto{Trials: 40}, Space{x, y}},
-		{Hyperband{Fidelity: Fidelity{Of: "epochs"}}, Space{x, y, whole("epochs", 1, 27)}},
-		{MultiFidelity{Fidelity: Fidelity{Of: "epochs"}, Trials: 12}, Space{x, whole("epochs", 1, 27), y}},
+		{Hyperband{Fidelity: Fidelity{Of: "epochs"}}, Space{x, y, spaces.Whole("epochs", 1, 27)}},
+		{MultiFidelity{Fidelity: Fidelity{Of: "epochs"}, Trials: 12}, Space{x, spaces.Whole("epochs", 1, 27), y}},
 	} {
 		if err := c.of.Check(c.space); err != nil {
 			t.Error(err)
 			continue
 		}
-		of, at := c.space.index("x"), c.space.index("y")
+		of, at := c.space.Index("x"), c.space.Index("y")
 		// the maximum on the disc is -(√2·2 - 1)² = -3.34, at x = y = 0.71
 		done := searched(c.of, c.space, func(theta []float64) float64 {
 			if math.Hypot(theta[of], theta[at]) >= 1 {
@@ -148,7 +111,7 @@ func TestForbiddenPointsOfNumbersAndBudgets(t *testing.T) {
 			t.Errorf("%T: %v, and the best is %v", c.of, got, want)
 		}
 	}
-	epochs := whole("epochs", 1, 27)
+	epochs := spaces.Whole("epochs", 1, 27)
 	epochs.Where = []*param.Constraint{{Text: "x * epochs < 3", Names: []string{"x", "epochs"}, Holds: func([]float64) bool { return true }}}
 	for _, of := range []Strategy{Hyperband{Fidelity: Fidelity{Of: "epochs"}}, MultiFidelity{Fidelity: Fidelity{Of: "epochs"}}} {
 		if err := of.Check(Space{x, epochs}); err == nil || !strings.Contains(err.Error(), `"x * epochs < 3" names the budget epochs`) {
@@ -159,7 +122,7 @@ func TestForbiddenPointsOfNumbersAndBudgets(t *testing.T) {
 
 // Random points of a constrained space are those of the whole space that are allowed.
 func TestAllowedPointsAreDrawnLikeOthers(t *testing.T) {
-	space, free := constrainedSpace(), constrainedSpace()
+	space, free := Space(spaces.Constrained()), Space(spaces.Constrained())
 	for j := range free {
 		free[j].Where = nil
 	}
@@ -182,7 +145,7 @@ func TestAllowedPointsAreDrawnLikeOthers(t *testing.T) {
 // the values that are held.
 func TestAllowed(t *testing.T) {
 	half := func(x []float64) bool { return x[0]+x[1] < 1 }
-	space := Space{bounded("x", param.Identity, 0.9, 0, 1), bounded("y", param.Identity, 0.5, 0, 1)}
+	space := Space{spaces.Bounded("x", param.Identity, 0.9, 0, 1), spaces.Bounded("y", param.Identity, 0.5, 0, 1)}
 	space[1].Where = []*param.Constraint{{Text: "x + y < 1", Names: []string{"x", "y"}, Holds: half}}
 	if err := space.Check(); err == nil || !strings.Contains(err.Error(), `where: "x + y < 1" does not hold at the initial values`) {
 		t.Error(err)
@@ -196,19 +159,5 @@ func TestAllowed(t *testing.T) {
 	}
 	if _, start = space.Allowed([]string{"x", "y"}); start != nil {
 		t.Errorf("from %v", start)
-	}
-}
-
-// An enqueued point that a constraint forbids fails with the reason, and is not moved.
-func TestForbiddenEnqueuedPoint(t *testing.T) {
-	space := constrainedSpace()
-	f := Function{Space: space, Strategy: Random{Design{Trials: 2}}, Value: func(context.Context, []float64) (float64, error) { return 0, nil }}
-	study := f.Study("k")
-	s := &tuning{Study: &study, asked: map[string]int{}, keys: map[string]bool{}, enqueuedAt: map[string][]string{}}
-	if j := s.enqueuedJob(1, map[string]record.Number{"rate": 0.5, "batch": 64}); j.refused == nil || !strings.Contains(j.refused.Error(), "rate * batch < 1") {
-		t.Error(j.refused)
-	}
-	if j := s.enqueuedJob(1, map[string]record.Number{"rate": 0.01, "batch": 64, "drop": 0.5}); j.refused != nil {
-		t.Error(j.refused)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // the first point of the lowest index is chosen. If no point is usable, the error has the first
 // cause.
 func Winner(trials []record.Trial) (index int, best record.Point, err error) {
-	return winner(trials, false)
+	return BestOf(trials, false)
 }
 
-// winner is Winner among the trials that are preliminary, or among the others.
-func winner(trials []record.Trial, preliminary bool) (index int, best record.Point, err error) {
+// BestOf is Winner among the trials that are preliminary, or among the others.
+func BestOf(trials []record.Trial, preliminary bool) (index int, best record.Point, err error) {
 	index = -1
 	var first cause.Notice
 	for _, t := range trials {

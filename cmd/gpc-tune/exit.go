@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Exit codes.
@@ -38,18 +38,18 @@ var exitCodes = []struct {
 		"full, or closed by its reader)",
 		"read the message; finished jobs are safe in the run folder", []error{errOutput}},
 	{exitUsage, "a mistake on the command line", "correct the command; no job has run",
-		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished, search.ErrUnasked}},
+		[]error{errUsage, submit.ErrOptions, experiments.ErrUnfinished, schedule.ErrUnasked}},
 	{exitInvalid, "an invalid configuration, data or environment: a mistake in a file, too little memory, a file or " +
 		"folder that cannot be read or written",
 		"correct the mistakes, which are listed with their places; the same command would fail again",
-		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, search.ErrMemory,
+		[]error{experiments.ErrInvalid, experiments.ErrMistakes, experiments.ErrEnvironment, schedule.ErrMemory,
 			experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon, fs.ErrPermission, syscall.EROFS}},
 	{exitFailures, "finished, but some trials, fits or checks failed",
 		"the report lists them with their reasons; single points that a search of a model went past do not count",
 		[]error{experiments.ErrNoFit}},
 	{exitStopped, "stopped before the end: by a limit, a full disk, too many open files, or a scheduler that does " +
 		"not answer", "remove the cause; the same command with --resume continues",
-		[]error{search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
+		[]error{schedule.ErrStopped, schedule.ErrFailures, journal.ErrJournal, experiments.ErrUnreported,
 			submit.ErrEngine}},
 	{exitForeign, "the run folder belongs to another configuration",
 		"name another folder with -o; if the file adds jobs to those of the folder, add --extend",

@@ -21,7 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The page and explain describe every exit code in the same words, and every error has its code.
@@ -43,10 +43,10 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	for want, errs := range map[int][]error{
 		exitUnexpected: {errors.New("?"), errOutput},
 		exitUsage:      {usageError{errors.New("?")}, submit.ErrOptions, experiments.ErrUnfinished},
-		exitInvalid: {experiments.Problems{{}}, experiments.ErrInvalid, experiments.ErrEnvironment, search.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon,
+		exitInvalid: {experiments.Problems{{}}, experiments.ErrInvalid, experiments.ErrEnvironment, schedule.ErrMemory, experiments.ErrFolder, journal.ErrUnwritable, reports.ErrNothingInCommon,
 			&os.PathError{Err: syscall.EMFILE}, &os.LinkError{Err: syscall.ENOSPC}, fmt.Errorf("%w: %w", experiments.ErrUnreported, syscall.EROFS), fmt.Errorf("%w: %w", journal.ErrJournal, syscall.EACCES)},
 		exitFailures: {experiments.ErrNoFit, exitCode(exitFailures)},
-		exitStopped: {search.ErrStopped, search.ErrFailures, journal.ErrJournal, experiments.ErrUnreported, submit.ErrEngine,
+		exitStopped: {schedule.ErrStopped, schedule.ErrFailures, journal.ErrJournal, experiments.ErrUnreported, submit.ErrEngine,
 			fmt.Errorf("%w: %w", experiments.ErrUnreported, &os.PathError{Err: syscall.ENOSPC}), fmt.Errorf("%w: %w", journal.ErrJournal, &os.PathError{Err: syscall.EMFILE})},
 		exitForeign: {experiments.ErrOtherConfiguration},
 	} {

@@ -20,7 +20,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // This file has the flags and functions that several commands share.
@@ -201,7 +201,7 @@ func begin(c *cobra.Command, signals *interrupts, o *runs.Options) (bar *progres
 }
 
 // failures reports failed jobs, if there are any.
-func failures(c *cobra.Command, s search.Summary, reason string) error {
+func failures(c *cobra.Command, s schedule.Summary, reason string) error {
 	if s.Failed == 0 {
 		return nil
 	}
@@ -213,7 +213,7 @@ func failures(c *cobra.Command, s search.Summary, reason string) error {
 
 // finished prints where the results of a run are, or how to continue one that was stopped, with the
 // command again unless that is empty.
-func finished(c *cobra.Command, dir, again string, s search.Summary, err error) error {
+func finished(c *cobra.Command, dir, again string, s schedule.Summary, err error) error {
 	switch {
 	case err == nil:
 		fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)

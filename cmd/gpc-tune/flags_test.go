@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The flags of a run set its options, and are refused beyond their limits.
@@ -25,15 +25,15 @@ func TestFlagsOfRuns(t *testing.T) {
 		bad  string
 	}{
 		{"", runs.Options{}, ""}, {"--resume", runs.Options{Resume: true}, ""}, {"--extend", runs.Options{Extend: true}, ""},
-		{"--retry-failed", runs.Options{Resume: true, Retry: true}, ""}, {"--fail-fast", runs.Options{Options: search.Options{MaxFailures: 1}}, ""},
-		{"--keep-going", runs.Options{}, ""}, {"--max-failures 3", runs.Options{Options: search.Options{MaxFailures: 3}}, ""},
+		{"--retry-failed", runs.Options{Resume: true, Retry: true}, ""}, {"--fail-fast", runs.Options{Options: schedule.Options{MaxFailures: 1}}, ""},
+		{"--keep-going", runs.Options{}, ""}, {"--max-failures 3", runs.Options{Options: schedule.Options{MaxFailures: 3}}, ""},
 		{"--max-failures 0", runs.Options{}, ""}, {"--max-failures -1", runs.Options{}, "--max-failures must not be negative"},
-		{"-j 1", runs.Options{Options: search.Options{Workers: 1}}, ""}, {"-j 0", runs.Options{}, "-j 0: at least one job"},
-		{"--timeout 2h30m", runs.Options{Options: search.Options{Timeout: 150 * time.Minute}}, ""}, {"--timeout -1s", runs.Options{}, "must not be negative"},
-		{"--trial-timeout 5s", runs.Options{Options: search.Options{TrialTimeout: 5 * time.Second}}, ""}, {"--trial-timeout -1s", runs.Options{}, "must not be negative"},
-		{"--memory 8GiB", runs.Options{Options: search.Options{MemoryLimit: 8 << 30}}, ""}, {"--memory 1", runs.Options{Options: search.Options{MemoryLimit: 1}}, ""},
+		{"-j 1", runs.Options{Options: schedule.Options{Workers: 1}}, ""}, {"-j 0", runs.Options{}, "-j 0: at least one job"},
+		{"--timeout 2h30m", runs.Options{Options: schedule.Options{Timeout: 150 * time.Minute}}, ""}, {"--timeout -1s", runs.Options{}, "must not be negative"},
+		{"--trial-timeout 5s", runs.Options{Options: schedule.Options{TrialTimeout: 5 * time.Second}}, ""}, {"--trial-timeout -1s", runs.Options{}, "must not be negative"},
+		{"--memory 8GiB", runs.Options{Options: schedule.Options{MemoryLimit: 8 << 30}}, ""}, {"--memory 1", runs.Options{Options: schedule.Options{MemoryLimit: 1}}, ""},
 		{"--memory 0", runs.Options{}, `--memory "0" is not a size`}, {"--memory much", runs.Options{}, `--memory "much" is not a size`},
-		{"--memory 9223372036854775807", runs.Options{Options: search.Options{MemoryLimit: math.MaxInt64}}, ""},
+		{"--memory 9223372036854775807", runs.Options{Options: schedule.Options{MemoryLimit: math.MaxInt64}}, ""},
 		{"--memory 9223372036854775808", runs.Options{}, "is not a size"},
 	} {
 		var o runs.Options
@@ -83,19 +83,19 @@ func TestOutputFile(t *testing.T) {
 
 // A run that was stopped prints its progress and the command to continue; failed jobs are counted.
 func TestEndsOfRuns(t *testing.T) {
-	stopped, other := search.ErrStopped, errors.New("else")
+	stopped, other := schedule.ErrStopped, errors.New("else")
 	for _, c := range []struct {
 		again   string
-		s       search.Summary
+		s       schedule.Summary
 		err     error
 		message string // message of the error
 		shown   string
 	}{
-		{"", search.Summary{Total: 5, Done: 5}, nil, "", "results: d\n"},
-		{"", search.Summary{Total: 5, Done: 4, Failed: 1}, nil, "exit", "results: d\ngpc-tune: 1 of 5 jobs failed; the report lists them, and --retry-failed runs failed jobs again\n"},
-		{"again", search.Summary{Total: 5, Done: 1, Skipped: 2}, stopped, "\n3 of 5 jobs are done; go on with: again", ""},
-		{"", search.Summary{Total: 5, Done: 1, Skipped: 2}, stopped, "\n3 of 5 jobs are done", ""},
-		{"again", search.Summary{}, stopped, stopped.Error(), ""}, {"again", search.Summary{Total: 5}, other, "else", ""},
+		{"", schedule.Summary{Total: 5, Done: 5}, nil, "", "results: d\n"},
+		{"", schedule.Summary{Total: 5, Done: 4, Failed: 1}, nil, "exit", "results: d\ngpc-tune: 1 of 5 jobs failed; the report lists them, and --retry-failed runs failed jobs again\n"},
+		{"again", schedule.Summary{Total: 5, Done: 1, Skipped: 2}, stopped, "\n3 of 5 jobs are done; go on with: again", ""},
+		{"", schedule.Summary{Total: 5, Done: 1, Skipped: 2}, stopped, "\n3 of 5 jobs are done", ""},
+		{"again", schedule.Summary{}, stopped, stopped.Error(), ""}, {"again", schedule.Summary{Total: 5}, other, "else", ""},
 	} {
 		var shown strings.Builder
 		command := &cobra.Command{}

@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 func validateCommand() *cobra.Command {
@@ -74,7 +74,7 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printPlan(c, plan, e.dir, runs.Options{Options: search.Options{Workers: runtime.GOMAXPROCS(0),
+			return printPlan(c, plan, e.dir, runs.Options{Options: schedule.Options{Workers: runtime.GOMAXPROCS(0),
 				MemoryLimit: limit}})
 		},
 	}

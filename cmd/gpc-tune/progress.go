@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The intervals between progress lines, without a terminal and on one.
@@ -50,7 +50,7 @@ func newProgress(w io.Writer) *progress {
 }
 
 // event is called by the scheduler, one call at a time.
-func (p *progress) event(e search.Event) {
+func (p *progress) event(e schedule.Event) {
 	switch since := time.Since(p.last); {
 	case p.width == nil && (since < quietInterval || e.Done == 0), since < shownInterval:
 		return
@@ -74,7 +74,7 @@ func (p *progress) show(line string) {
 
 // parts are the parts of the line in the order in which they are shown: the jobs, the failures, the
 // best value so far, the rate, and the time left. Unknown parts are empty.
-func (p *progress) parts(e search.Event) []string {
+func (p *progress) parts(e schedule.Event) []string {
 	_, many := e.Unit()
 	parts := []string{fmt.Sprintf("%d of %d %s", e.Done+e.Skipped, e.Total, many), fmt.Sprintf(", %d failed", e.Failed),
 		"", "", ""}

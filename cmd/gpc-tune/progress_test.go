@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // screenOf is the screen of a terminal with this number of columns, after a text with carriage
@@ -34,7 +34,7 @@ func screenOf(t *testing.T, text string, columns int) string {
 // At any width no line reaches the last column, the parts shown are complete, and the least
 // important parts are left out first. A terminal that is resized is asked again.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	event := search.Event{Summary: search.Summary{Done: 120, Skipped: 3, Failed: 2, Total: 444}, Rate: 3.21, Best: &search.Best{Value: -101.25, Configuration: 7}}
+	event := schedule.Event{Summary: schedule.Summary{Done: 120, Skipped: 3, Failed: 2, Total: 444}, Rate: 3.21, Best: &schedule.Best{Value: -101.25, Configuration: 7}}
 	best := ", best negative cv_log_loss " + reports.Readable(-101.25) + " (#7)"
 	var written bytes.Buffer
 	columns := 0

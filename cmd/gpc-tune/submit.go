@@ -15,7 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/submit"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports/page"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // submitCommand is `gpc-tune submit`, with a subcommand for every engine.
@@ -97,7 +97,7 @@ func engineCommand(e registry.Entry[submit.Engine], signals *interrupts) *cobra.
 			}
 			report, summary, err := predict.Run(c.Context(), p, asked.dir,
 				runs.Options{Resume: true, Process: true, Warn: warner(c),
-					Options: search.Options{TrialTimeout: run.Timeout}})
+					Options: schedule.Options{TrialTimeout: run.Timeout}})
 			undrain()
 			if err == nil {
 				if err := page.Formats[0].Render(c.OutOrStdout(), report); err != nil {

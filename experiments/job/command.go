@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Command computes the objective of a program by running its command in a folder.
@@ -44,7 +44,7 @@ func (c Command) Check() error {
 // Value runs the command at x, in natural units. What the command fails by is the error. At the end
 // of ctx and of the time limit the command has a time of grace to end by itself.
 func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
-	of := search.EvaluationOf(ctx)
+	of := schedule.EvaluationOf(ctx)
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if c.Timeout > 0 {
@@ -56,7 +56,7 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 	run := exec.CommandContext(within, args[0], args[1:]...)
 	out, complaints, kept := outputs(of)
 	defer kept()
-	said := &messages{of: of, stop: func() { stop(search.ErrEarly) }}
+	said := &messages{of: of, stop: func() { stop(schedule.ErrEarly) }}
 	run.Dir, run.Stdout, run.Stderr, run.WaitDelay = c.Dir, io.MultiWriter(out, said), complaints, time.Second
 	run.Env = append(os.Environ(), environment(of)...)
 	if c.Input == "json" {
@@ -70,8 +70,8 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 		return math.NaN(), ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay) && within.Err() == nil: // it ended well, and left processes
 		machine.End(run)
-	case errors.Is(context.Cause(within), search.ErrEarly):
-		return math.NaN(), search.ErrEarly // the trial has its last value on the way
+	case errors.Is(context.Cause(within), schedule.ErrEarly):
+		return math.NaN(), schedule.ErrEarly // the trial has its last value on the way
 	case within.Err() != nil:
 		return math.NaN(), cause.TimedOut.New("timed out after %v", c.Timeout)
 	case err != nil:
@@ -85,7 +85,7 @@ func (c Command) Value(ctx context.Context, x []float64) (float64, error) {
 }
 
 // environment returns the assignments that describe a trial to its program.
-func environment(of *search.Evaluation) []string {
+func environment(of *schedule.Evaluation) []string {
 	all := []string{"GPC_TUNE_TRIAL=" + strconv.Itoa(of.Trial), "GPC_TUNE_SEED=" + strconv.FormatUint(of.Seed, 10),
 		"GPC_TUNE_SLOT=" + strconv.Itoa(of.Slot), machine.Parent()}
 	if of.Folder != "" {
@@ -99,7 +99,7 @@ func environment(of *search.Evaluation) []string {
 
 // read is the value in the output: the last line, a field of it, or a value that the program has
 // named. Other named values go to the evaluation.
-func (c Command) read(line string, of *search.Evaluation, said map[string]float64) (float64, error) {
+func (c Command) read(line string, of *schedule.Evaluation, said map[string]float64) (float64, error) {
 	if c.Field == "" && len(c.Bounds) == 0 {
 		if _, value, is := message(line); is {
 			line = value

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // messagePrefix begins the lines of a program's standard output that are meant for gpc-tune.
@@ -25,7 +25,7 @@ func message(line string) (step, value string, is bool) {
 
 // messages reads the values on the way in a program's standard output.
 type messages struct {
-	of   *search.Evaluation
+	of   *schedule.Evaluation
 	stop func() // tells the program to stop
 	line []byte // the beginning of a line
 

@@ -23,7 +23,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/comparator"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The average of outcomes has the means of their probabilities, the moments of the mixture, and the
@@ -94,7 +94,7 @@ func TestOutputOfPrograms(t *testing.T) {
 			_, _ = out.Write([]byte{b})
 		}
 		v, err := Command{Program: &spec.Program{Program: record.Program{Field: c.field}}}.read(out.last(),
-			&search.Evaluation{}, nil)
+			&schedule.Evaluation{}, nil)
 		if c.fails == "" && (err != nil || v != c.want) || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails) || !math.IsNaN(v)) {
 			t.Errorf("%q of %q: %v, %v, want %v, %s", c.field, c.out, v, err, c.want, c.fails)
 		}

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // files in the folder of the point, TRIAL.stdout.txt and TRIAL.stderr.txt, if the trial has a
 // folder. A folder that cannot be written to costs the files only: the value is on record. kept
 // closes them.
-func outputs(of *search.Evaluation) (out, complaints *tail, kept func()) {
+func outputs(of *schedule.Evaluation) (out, complaints *tail, kept func()) {
 	out, complaints = &tail{}, &tail{}
 	if of.Folder != "" && os.MkdirAll(of.Folder, 0o777) == nil {
 		path := filepath.Join(of.Folder, strconv.Itoa(of.Trial))

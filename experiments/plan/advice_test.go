@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Inducing inputs are recommended from the number of cases on from which they pay, once for each
@@ -29,7 +30,7 @@ func TestAdvice(t *testing.T) {
 	}
 	study := func(n, index int, of comparator.Comparator) Study {
 		set := &job.Set{Source: &data.Data{X: mat.NewDense(n, 1, nil), Classes: []string{"a", "b"}}, Train: make([]int, n)}
-		return Study{Study: search.Study{Index: index}, Job: &job.Job{Model: m, Comparator: of, Set: set}}
+		return Study{Study: schedule.Study{Index: index}, Job: &job.Job{Model: m, Comparator: of, Set: set}}
 	}
 	advice := func(n int) string {
 		return fmt.Sprintf("note: with about %d or more cases, inference: {laplace: {inducing: 500}} takes at most a tenth of the time of laplace; this data set has %d (docs/models.md)", from, n)
@@ -113,7 +114,7 @@ func TestTrialsAreCountedOnce(t *testing.T) {
 	all := func(*Rates) (Times, bool) { return Times{All: 10, Trials: 7, Preliminary: 4}, true }
 	bfgs := search.Table.Default("bfgs")
 	study := func(key, tuning, twin, starting string, seed uint64, first int, s search.Strategy) Study {
-		return Study{First: first, Times: all, Study: search.Study{Key: key, Seed: seed, Strategy: s, Shared: search.Shared{Tuning: tuning, SameAs: twin, Starting: starting}}}
+		return Study{First: first, Times: all, Study: schedule.Study{Key: key, Seed: seed, Strategy: s, Shared: schedule.Shared{Tuning: tuning, SameAs: twin, Starting: starting}}}
 	}
 	random := search.Random{Design: search.Design{Trials: 3}}
 	for _, c := range []struct {

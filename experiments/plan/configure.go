@@ -22,6 +22,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // candidate is a model on a data set from which a configuration is made.
@@ -357,7 +358,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 	if at.Line == 0 { // the file has no tune section
 		at = c.place
 	}
-	of := search.Study{Space: c.space, Strategy: t.Strategy, Stop: t.Stop, Seed: c.sets[0].Seed,
+	of := schedule.Study{Space: c.space, Strategy: t.Strategy, Stop: t.Stop, Seed: c.sets[0].Seed,
 		Preliminary: c.starting.Inference != nil}
 	perStudy += of.Budget().Trials
 	if !p.grow(at, len(c.sets), perStudy, 0) {
@@ -390,7 +391,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 			}
 		}
 		size := set.Size(merges)
-		shared := search.Shared{Tuning: tuningKey(set, c.Configuration, specs, t), Paths: j.Whole}
+		shared := schedule.Shared{Tuning: tuningKey(set, c.Configuration, specs, t), Paths: j.Whole}
 		if i > 0 && set.Evaluation != "training" {
 			shared.Fitting = fittingKey(set, identity, t)
 		}
@@ -406,7 +407,7 @@ func (p *planner) layOut(c *candidate, identity []byte) error {
 		}
 		memory := j.Memory(size)
 		p.addStudy(c, set, Study{Job: j, First: first,
-			Study: search.Study{Key: studyKey(set, identity), Index: i, Space: space, Strategy: t.Strategy,
+			Study: schedule.Study{Key: studyKey(set, identity), Index: i, Space: space, Strategy: t.Strategy,
 				Stop: t.Stop, Preliminary: of.Preliminary,
 				Memory: memory, Less: less(j, size, memory), Trial: j.Trial, Assess: j.Assess, Shared: shared},
 			Times: func(r *Rates) (Times, bool) { return studyTimes(r, j, size, len(c.space), trials) },
@@ -507,7 +508,7 @@ func (p *planner) compare(c *candidate) error {
 	for i, set := range c.sets {
 		j := &job.Job{Comparator: m.Comparator, Whole: i == 0, Set: set, Adjust: c.adjust}
 		p.addStudy(c, set, Study{Job: j,
-			Study: search.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
+			Study: schedule.Study{Key: studyKey(set, identity), Index: i, Memory: j.Memory(set.Size(false)),
 				Assess: j.Assess},
 			Times: func(r *Rates) (Times, bool) {
 				_, dim := set.Source.X.Dims()

@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // contests makes the contests of configurations with the same data, and the stages at which their
@@ -153,7 +153,7 @@ func (p *planner) stages(r record.Contest, base []int) error {
 				waiting = append(waiting, base[k]+f)
 			}
 		}
-		stage := &search.Stage{After: after, Open: func(fits []*record.Fit) []int {
+		stage := &schedule.Stage{After: after, Open: func(fits []*record.Fit) []int {
 			on := goOn(c, r, classes, fits)
 			for _, i := range waiting {
 				if !slices.Contains(on, p.Studies[i].Configuration) {

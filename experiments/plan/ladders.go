@@ -7,7 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // ladders sets the order in which the configurations of a data set run: they are ranked by their
@@ -28,7 +28,7 @@ func (p *Plan) ladders() {
 		if by != spec.LogEvidence {
 			of = scored(cv.Deciding(by, tuned, len(first.Classes)), len(first.Classes))
 		}
-		ladder := &search.Ladder{Rungs: len(rungs), Rank: ranking(of)}
+		ladder := &schedule.Ladder{Rungs: len(rungs), Rank: ranking(of)}
 		for _, k := range group {
 			for i := range p.Manifest.Configurations[k].Studies {
 				s := &p.Studies[base[k]+i]
@@ -37,7 +37,7 @@ func (p *Plan) ladders() {
 					rung = len(rungs) + i
 				}
 				times, _ := s.Times(Nominal)
-				s.Turn = search.Turn{Ladder: ladder, Rung: rung, Cost: times.All}
+				s.Turn = schedule.Turn{Ladder: ladder, Rung: rung, Cost: times.All}
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package plan
 import (
 	"reflect"
 
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // lead sets RunsTrialsOf of each study: the first study that proposes the same trials, and
@@ -11,7 +11,7 @@ import (
 func (p *planner) lead() {
 	type start struct {
 		of    string // Key or Tuning
-		stage *search.Stage
+		stage *schedule.Stage
 	}
 	first := map[start]int{}
 	for i := range p.Studies {

@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Load reads a configuration file, or a bundled one, and its data, and makes the plan. The error is
@@ -106,14 +107,14 @@ func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Sp
 }
 
 // Searching makes the plan that searches a function. A panic of its strategy is an error.
-func Searching(ctx context.Context, f search.Function) (p *Plan, err error) {
+func Searching(ctx context.Context, f schedule.Function) (p *Plan, err error) {
 	if thrown := panicked.Try(func() { p, err = searching(ctx, f) }); thrown != nil {
 		return nil, fmt.Errorf("%w: the strategy %T cannot be used: %w", spec.ErrInvalid, f.Strategy, thrown)
 	}
 	return p, err
 }
 
-func searching(ctx context.Context, f search.Function) (*Plan, error) {
+func searching(ctx context.Context, f schedule.Function) (*Plan, error) {
 	if f.Strategy == nil || f.Value == nil {
 		return nil, fmt.Errorf("%w: a function needs a strategy, and a value", spec.ErrInvalid)
 	}

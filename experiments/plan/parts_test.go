@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // modelOf is a model with a number of inducing inputs, or 0 for none.
@@ -272,7 +273,7 @@ func TestBatches(t *testing.T) {
 		{own{asks: 2}, []batch{{2, 1, 1, false}, {3, 1, 3, false}}, 0}, {own{}, []batch{{5, 1, 5, false}}, 0},
 		{search.Bayes{Trials: 4, Overlap: search.Overlap{Asynchronous: 2}}, []batch{{2, 1, 1, false}, {2, 1, 1, false}}, 0},
 	} {
-		got, once, _ := batches(search.Study{Space: space, Strategy: c.strategy, Seed: 1})
+		got, once, _ := batches(schedule.Study{Space: space, Strategy: c.strategy, Seed: 1})
 		if !slices.Equal(got, c.want) || once != c.once {
 			t.Errorf("%+v: %v, %d, want %v, %d", c.strategy, got, once, c.want, c.once)
 		}

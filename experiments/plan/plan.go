@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Plan is a checked experiment with its data, ready to run. Only a Plan can run.
@@ -25,7 +26,7 @@ type Plan struct {
 
 // Study is a study with the job that makes its trials.
 type Study struct {
-	search.Study
+	schedule.Study
 	Job          *job.Job
 	First        int                        // number of trials if all are in the first batch; else 0
 	RunsTrialsOf int                        // index of the study that runs its trials: itself or another
@@ -39,8 +40,8 @@ type Configured struct {
 }
 
 // Search returns the studies in the scheduler's form.
-func (p *Plan) Search() []search.Study {
-	all := make([]search.Study, len(p.Studies))
+func (p *Plan) Search() []schedule.Study {
+	all := make([]schedule.Study, len(p.Studies))
 	for i, s := range p.Studies {
 		all[i] = s.Study
 	}

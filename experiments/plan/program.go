@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // searched is the name of the evaluation in the studies of a program.
@@ -28,7 +29,7 @@ const searched = "search"
 // program.
 func (p *planner) program() {
 	of := p.Spec.Program
-	f := search.Function{Space: of.Space, Minimize: of.Minimize, Value: of.Value, Early: of.Early,
+	f := schedule.Function{Space: of.Space, Minimize: of.Minimize, Value: of.Value, Early: of.Early,
 		Objectives: of.Objectives, Require: of.Bounds, Noise: of.Noise,
 		Seed: random.Derive(p.Spec.Seed, "study", searched)}
 	if f.Told = f.Value == nil && len(of.Command) == 0; f.Told {

@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // batch is a number of trials with equal numbers of points, and the least number of them that run
@@ -20,7 +21,7 @@ type batch struct {
 // batches returns the trials of a study: its first batch, and then trials like the last one up to
 // its budget. An assessment follows. once is the number of trials if all are in the first batch,
 // else 0.
-func batches(s search.Study) (b []batch, once int, budget search.Budget) {
+func batches(s schedule.Study) (b []batch, once int, budget search.Budget) {
 	first := s.First()
 	for _, p := range first {
 		if k := len(b) - 1; k >= 0 && b[k].points == len(p.Points) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/machine"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // A question about more cases than the memory holds is an error before anything is computed.
@@ -26,7 +26,7 @@ func TestMemory(t *testing.T) {
 	s.Kernel, s.Likelihood = "se", "probit"
 	_, sample := s.Draw(t.Context())
 	for _, err := range []error{evidence, sample} {
-		if !errors.Is(err, search.ErrMemory) || !strings.HasPrefix(err.Error(), "many: ") ||
+		if !errors.Is(err, schedule.ErrMemory) || !strings.HasPrefix(err.Error(), "many: ") ||
 			!strings.Contains(err.Error(), "TiB are needed") || !strings.HasSuffix(err.Error(), "; give fewer cases") {
 			t.Error(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Asked is the output of gpc-tune ask: a point for another program to evaluate.
@@ -39,7 +39,7 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 		return a, err
 	}
 	defer j.Close()
-	next, untold, err := search.Ask(p.Search(), j)
+	next, untold, err := schedule.Ask(p.Search(), j)
 	switch {
 	case err != nil:
 		return a, err
@@ -77,7 +77,7 @@ func Tell(p *plan.Plan, dir, id string, told Told, o Options) (err error) {
 		return err
 	}
 	defer j.Close()
-	out := search.Told{Value: math.NaN(), Way: inSearch(p, told.Way), Early: told.Early, Failure: told.Failure}
+	out := schedule.Told{Value: math.NaN(), Way: inSearch(p, told.Way), Early: told.Early, Failure: told.Failure}
 	if told.Failure == nil && !told.Early {
 		if out.Value, out.Values, err = p.Spec.Program.Told(told.Values); err != nil {
 			return err
@@ -86,7 +86,7 @@ func Tell(p *plan.Plan, dir, id string, told Told, o Options) (err error) {
 	if p.Spec.Program.Minimize {
 		out.Value = -out.Value
 	}
-	if err := search.Tell(p.Search(), j, id, out); err != nil {
+	if err := schedule.Tell(p.Search(), j, id, out); err != nil {
 		return err
 	}
 	return j.Close()
@@ -100,7 +100,7 @@ func Behind(p *plan.Plan, dir, id string, way []record.Interim, o Options) (bool
 		return false, err
 	}
 	defer j.Close()
-	return search.Behind(p.Search(), j, id, inSearch(p, way))
+	return schedule.Behind(p.Search(), j, id, inSearch(p, way))
 }
 
 // inSearch gives values on the way the sign of the maximised objective.

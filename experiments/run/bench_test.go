@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // BenchmarkSmallJobs runs hundreds of jobs of at most a millisecond in a folder: the overhead of a
@@ -19,7 +19,7 @@ func BenchmarkSmallJobs(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				p := plantest.Planned(b, data+text)
-				_, sum, err := Run(b.Context(), p, b.TempDir(), Options{Options: search.Options{Workers: 1}})
+				_, sum, err := Run(b.Context(), p, b.TempDir(), Options{Options: schedule.Options{Workers: 1}})
 				if err != nil || sum.Failed > 0 {
 					b.Fatal(err, sum)
 				}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // ParseBlock reads INDEX/OF.
@@ -121,13 +121,13 @@ func (d *division) place(study, trials int, e Estimate, wave int) {
 		return len(d.units) - 1
 	}
 	if trials < 2 {
-		d.later[study] = add(unit{study, search.Later, e.Trials + e.Later, wave})
+		d.later[study] = add(unit{study, schedule.Later, e.Trials + e.Later, wave})
 		return
 	}
 	for t := range trials {
 		d.first[study] = append(d.first[study], add(unit{study, t, e.Trials / float64(trials), wave}))
 	}
-	d.later[study] = add(unit{study, search.Later, e.Later, wave + 1})
+	d.later[study] = add(unit{study, schedule.Later, e.Later, wave + 1})
 }
 
 // distribute assigns the units to blocks. In each wave, the longest unit is assigned first, to the
@@ -163,14 +163,14 @@ func (d *division) distribute(blocks int) {
 // own reports whether a block runs a trial, or with search.Later the jobs after the trials.
 func (d division) own(b Block, study, trial int) bool {
 	k := d.later[study]
-	if trial != search.Later && d.first[study] != nil {
+	if trial != schedule.Later && d.first[study] != nil {
 		k = d.first[study][trial]
 	}
 	return d.block[k] == b.Index
 }
 
 // missing lists the units with jobs that are not on record.
-func (d division) missing(left []search.Missing) (units []int) {
+func (d division) missing(left []schedule.Missing) (units []int) {
 	for _, m := range left {
 		switch first := d.first[m.Study]; {
 		case m.Closed:

@@ -19,7 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // divided are experiments of every form: with trials known at once or later, comparators, contests.
@@ -117,7 +117,7 @@ func TestBlocksAreBalancedByTimeNotByCount(t *testing.T) {
 
 // quiet returns options for tests, in which a warning is an error.
 func quiet(t *testing.T) Options {
-	return Options{Warn: func(format string, args ...any) { t.Errorf(format, args...) }, Options: search.Options{Workers: 2}}
+	return Options{Warn: func(format string, args ...any) { t.Errorf(format, args...) }, Options: schedule.Options{Workers: 2}}
 }
 
 // Running the blocks in any order, wave after wave, and then the rest gives the bytes of an
@@ -370,7 +370,7 @@ func TestWhatIsMissingAsksForTheMemoryOfThePlan(t *testing.T) {
 		if err != nil || before.Memory != all.Memory {
 			t.Errorf("%v: %d bytes for the blocks from %d on, want %d", err, before.Memory, block, all.Memory)
 		}
-		o := Options{Options: search.Options{MemoryLimit: before.Memory}, Warn: func(string, ...any) {}}
+		o := Options{Options: schedule.Options{MemoryLimit: before.Memory}, Warn: func(string, ...any) {}}
 		if _, _, err := l.Work(t.Context(), Block{block, l.Blocks}, o); err != nil {
 			t.Error(err)
 		}
@@ -388,7 +388,7 @@ func TestWorkersSayWhatWaits(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if s, _, err := l.Work(stopped, Block{0, 2}, quiet(t)); !errors.Is(err, search.ErrStopped) || s.Done > 0 {
+	if s, _, err := l.Work(stopped, Block{0, 2}, quiet(t)); !errors.Is(err, schedule.ErrStopped) || s.Done > 0 {
 		t.Errorf("stopped: %+v, error %v", s, err)
 	}
 	// Each block has two of the four trials, and the first has the fit after them.

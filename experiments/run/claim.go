@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // open opens the journal of the run folder, and creates the folder if it is new. begun is the
@@ -276,15 +276,15 @@ func done(p *plan.Plan, dir string, retry bool) (n int, extends bool, err error)
 		err = dryRetry(p.Search(), j)
 	}
 	if err == nil {
-		n, err = search.Recorded(p.Search(), j)
+		n, err = schedule.Recorded(p.Search(), j)
 	}
 	return n, extends, err
 }
 
 // dryRetry makes failed jobs missing in memory only. Nothing more is written to the journal.
-func dryRetry(studies []search.Study, j *journal.Journal) error {
+func dryRetry(studies []schedule.Study, j *journal.Journal) error {
 	j.Detach()
-	_, err := search.Retry(studies, j)
+	_, err := schedule.Retry(studies, j)
 	return err
 }
 
@@ -328,7 +328,7 @@ type Options struct {
 	// Process means that the process exists for this run only: during the run, its garbage
 	// collector and memory limit are adjusted. Otherwise they are not changed.
 	Process bool
-	search.Options
+	schedule.Options
 }
 
 // Errors of run folders.

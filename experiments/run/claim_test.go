@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // A folder of another plan is refused with a list of the differences, each once. A plan that only
@@ -253,7 +253,7 @@ func TestGovern(t *testing.T) {
 		_, limit := settings()
 		p := &plan.Plan{Studies: []plan.Study{{}, {}}}
 		p.Studies[0].Memory = c.memory
-		o := Options{Process: c.process, Options: search.Options{MemoryLimit: 1 << 30}}
+		o := Options{Process: c.process, Options: schedule.Options{MemoryLimit: 1 << 30}}
 		undo := Govern(p, &o)
 		percent, during := settings()
 		if percent != c.want || (during < limit) != c.process || during < 1<<30 || o.MemoryLimit != 1<<30 || o.Threads == nil {

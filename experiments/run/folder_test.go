@@ -12,7 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The progress of a run says how to go on, and how to run failed jobs again, if there are any.
@@ -156,8 +156,8 @@ func TestFollowing(t *testing.T) {
 
 // Studies are admitted that fit into the limit, or without one into the free memory.
 func TestAdmission(t *testing.T) {
-	of := func(bytes int64) []search.Study {
-		return []search.Study{{Key: "a", Memory: 1}, {Key: "b", Index: 1, Memory: bytes}}
+	of := func(bytes int64) []schedule.Study {
+		return []schedule.Study{{Key: "a", Memory: 1}, {Key: "b", Index: 1, Memory: bytes}}
 	}
 	for _, c := range []struct {
 		memory, limit int64

@@ -21,7 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/record"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Layout is the content of plan.json in a run folder: the information with which a worker on any
@@ -258,13 +258,13 @@ func (l *LaidOut) Files() (files []string) {
 // Work runs the missing jobs of a block that can run now. waits is the number of its studies with
 // jobs that depend on other blocks. Another worker of the same block continues with these jobs
 // later.
-func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.Summary, waits int, err error) {
+func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary schedule.Summary, waits int, err error) {
 	p, d := l.Plan, divide(l.Plan, l.Estimates, b.Of)
 	owned := func(i int) bool {
-		return d.own(b, i, search.Later) || slices.ContainsFunc(d.first[i],
+		return d.own(b, i, schedule.Later) || slices.ContainsFunc(d.first[i],
 			func(k int) bool { return d.block[k] == b.Index })
 	}
-	var studies []search.Study
+	var studies []schedule.Study
 	var places []int
 	for i, s := range p.Studies {
 		switch {
@@ -287,15 +287,15 @@ func (l *LaidOut) Work(ctx context.Context, b Block, o Options) (summary search.
 	if o.Folder, err = filepath.Abs(l.Dir); err != nil {
 		return summary, 0, err
 	}
-	if summary, err = search.Run(ctx, studies, journal, o.Options); err == nil {
+	if summary, err = schedule.Run(ctx, studies, journal, o.Options); err == nil {
 		err = journal.Close()
 	}
 	if err != nil {
 		return summary, 0, err
 	}
-	left, err := search.Left(studies, journal)
+	left, err := schedule.Left(studies, journal)
 	for _, m := range left {
-		if owned(places[m.Study]) && (m.Closed || d.own(b, places[m.Study], search.Later)) {
+		if owned(places[m.Study]) && (m.Closed || d.own(b, places[m.Study], schedule.Later)) {
 			waits++
 		}
 	}
@@ -335,7 +335,7 @@ func (l *LaidOut) Missing() (w Workload, err error) {
 			return w, err
 		}
 	}
-	left, err := search.Left(l.Plan.Search(), j)
+	left, err := schedule.Left(l.Plan.Search(), j)
 	if err != nil {
 		return w, err
 	}

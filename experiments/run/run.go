@@ -21,20 +21,21 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Run runs the missing jobs of the plan in the run folder dir and writes the results there. If the
 // folder has this run, finished, it only writes the report. An unfinished run needs Resume. A
 // folder whose plan this one extends needs Extend, and its results are used again. The report
 // covers what is done even if the run ended early with an error.
-func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, search.Summary, error) {
+func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Report, schedule.Summary, error) {
 	if dir == "" {
-		return nil, search.Summary{}, fmt.Errorf("%w: the name of the folder is empty; give one for the run", ErrFolder)
+		return nil, schedule.Summary{},
+			fmt.Errorf("%w: the name of the folder is empty; give one for the run", ErrFolder)
 	}
 	journal, err := Begin(p, dir, p.Search(), o)
 	if err != nil {
-		return nil, search.Summary{}, err
+		return nil, schedule.Summary{}, err
 	}
 	defer journal.Close()
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
@@ -42,17 +43,17 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 		m.Dropped = journal.Control().Dropped
 		so, err := reports.Build(m, lines)
 		if err != nil {
-			return nil, search.Summary{}, err
+			return nil, schedule.Summary{}, err
 		}
 		if so.Missing > 0 {
-			return nil, search.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
+			return nil, schedule.Summary{}, fmt.Errorf("%s: %w", dir, ErrUnfinished)
 		}
 	}
 	defer Govern(p, &o)()
 	if o.Folder, err = filepath.Abs(dir); err != nil {
-		return nil, search.Summary{}, err
+		return nil, schedule.Summary{}, err
 	}
-	summary, ended := search.Run(ctx, p.Search(), journal, o.Options)
+	summary, ended := schedule.Run(ctx, p.Search(), journal, o.Options)
 	if err := journal.Close(); ended == nil {
 		ended = err
 	}
@@ -90,7 +91,7 @@ func Run(ctx context.Context, p *plan.Plan, dir string, o Options) (*reports.Rep
 
 // Begin opens the journal of the run folder, or with dir "" one in memory, after checking that the
 // studies fit into the memory of the machine. If they do not, no folder is created.
-func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journal.Journal, error) {
+func Begin(p *plan.Plan, dir string, studies []schedule.Study, o Options) (*journal.Journal, error) {
 	if err := Admit(studies, o.MemoryLimit); err != nil {
 		return nil, err
 	}
@@ -121,8 +122,8 @@ func Begin(p *plan.Plan, dir string, studies []search.Study, o Options) (*journa
 }
 
 // retry makes the recorded failed jobs run again.
-func retry(studies []search.Study, j *journal.Journal, warn func(format string, args ...any)) error {
-	n, err := search.Retry(studies, j)
+func retry(studies []schedule.Study, j *journal.Journal, warn func(format string, args ...any)) error {
+	n, err := schedule.Retry(studies, j)
 	if err == nil {
 		warn("failed jobs that are run again: %d", n)
 	}
@@ -135,11 +136,11 @@ const leeway = 64 << 20
 
 // Admit returns search.ErrMemory if a job needs more than limit bytes; 0: more than the free
 // memory.
-func Admit(studies []search.Study, limit int64) error {
+func Admit(studies []schedule.Study, limit int64) error {
 	if limit == 0 {
 		limit, _ = machine.Available()
 	}
-	return search.Check(studies, limit)
+	return schedule.Check(studies, limit)
 }
 
 // Govern limits the jobs to the free memory, unless there is a limit, and lets idle workers help

@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Kind is a list of names that a configuration file can use.
@@ -118,7 +119,7 @@ func Kinds() []Kind {
 		published,
 		kind("illustrations", illustrate.Illustrations),
 		kind("ranges", param.Ranges),
-		kind("stop_early", search.EarlyStops),
+		kind("stop_early", schedule.EarlyStops),
 	}
 	for i, in := range []string{"model: {kernel: %s}", "model: {mean: %s}", "model: {likelihood: %s}",
 		"model: {kernel: {se: {length_scale: {prior: %s}}}}", "model: {inference: %s}",

@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // programming is a Program as written in a file.
@@ -26,8 +27,8 @@ type programming struct {
 	Minimize        *strictyaml.Node `yaml:"minimize"`
 	Require         *strictyaml.Node `yaml:"require"`
 	Noise           bool             `yaml:"noise"`
-	Timeout         search.Span      `yaml:"timeout"`
-	Grace           search.Span      `yaml:"grace"`
+	Timeout         schedule.Span    `yaml:"timeout"`
+	Grace           schedule.Span    `yaml:"grace"`
 	StopEarly       *strictyaml.Node `yaml:"stop_early"`
 	Files           []string         `yaml:"files"`
 }
@@ -68,7 +69,7 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	d.minimize(of.Minimize, s.Program)
 	d.require(of.Require, s.Program)
 	if of.StopEarly != nil {
-		s.Program.Early, _, _ = component(d, of.StopEarly, "rule", search.EarlyStops)
+		s.Program.Early, _, _ = component(d, of.StopEarly, "rule", schedule.EarlyStops)
 		s.Program.StopEarly = strictyaml.Flow(of.StopEarly)
 	}
 	if of.Hyperparameters == nil {
@@ -280,7 +281,7 @@ func (d *decoder) require(n *strictyaml.Node, p *Program) {
 		if !parameterName().MatchString(key.Value) {
 			d.At(key, "%q names no value; take letters, digits and '_', beginning with a letter", key.Value)
 		}
-		p.Bounds = append(p.Bounds, search.Require{Name: key.Value, AtMost: of.AtMost, AtLeast: of.AtLeast})
+		p.Bounds = append(p.Bounds, schedule.Require{Name: key.Value, AtMost: of.AtMost, AtLeast: of.AtLeast})
 	})
 	p.Require = strictyaml.Flow(n)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Spec is a configuration file, decoded and checked as far as possible without the data. Its lists
@@ -63,11 +64,11 @@ const FolderVariable = "GPC_TUNE_FOLDER"
 // and models.
 type Program struct {
 	record.Program
-	Timeout time.Duration    // longest time of a trial; 0: no limit
-	Bounds  []search.Require // bounds that values must stay within
-	Early   search.EarlyStop // ends trials early; nil: they run to their end
-	Grace   time.Duration    // time to end by itself after SIGTERM
-	Files   []string         // files whose content decides the values
+	Timeout time.Duration      // longest time of a trial; 0: no limit
+	Bounds  []schedule.Require // bounds that values must stay within
+	Early   schedule.EarlyStop // ends trials early; nil: they run to their end
+	Grace   time.Duration      // time to end by itself after SIGTERM
+	Files   []string           // files whose content decides the values
 	Space   search.Space
 	Ways    []Tune // ways of searching the space
 	// Value computes the objective for a Go program; nil: Command does.
@@ -231,7 +232,7 @@ type Tune struct {
 	// data; each takes two gradients.
 	StandardErrors bool
 	Objective      string // YAML flow text
-	Stop           search.Stop
+	Stop           schedule.Stop
 	// StartCases is the number of training cases that a first search uses, to find the start of the
 	// local optimiser. The cases are drawn from all; 0: all.
 	StartCases int

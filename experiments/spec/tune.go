@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // tuning has the keys that all methods of the tune section share.
@@ -22,7 +23,7 @@ type tuning struct {
 	StartCases     int              `yaml:"start_cases" within:"[2,1000000000]"`
 	StartFrom      string           `yaml:"start_from"`
 	StandardErrors bool             `yaml:"standard_errors"`
-	Stop           search.Stop      `yaml:"stop"`
+	Stop           schedule.Stop    `yaml:"stop"`
 }
 
 // tuneKeys are its keys.
@@ -149,7 +150,7 @@ func (d *decoder) way(n *strictyaml.Node, method string) (t Tune, shared tuning)
 		case start == nil || err != nil:
 		case !t.Climbs():
 			d.At(start, "%s is for methods that follow gradients, such as bfgs; leave it out for %s", key, t.Method)
-		case t.Stop != (search.Stop{}):
+		case t.Stop != (schedule.Stop{}):
 			d.At(start, "%s cannot be combined with stop, whose criteria are about one objective; leave out one of "+
 				"the two", key)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // A dry run on this machine prints the command of every missing block, wave after wave, and of the
@@ -72,9 +72,9 @@ func TestLocalStartsAgain(t *testing.T) {
 		said          string
 	}{
 		{"invalid input", "exit 3", waves, 2, false, spec.ErrInvalid, "block 4/6 ended with exit status 3"},
-		{"failures in a block", "exit 4", waves, 6, false, search.ErrStopped, "block 1/6 was started 3 times"},
+		{"failures in a block", "exit 4", waves, 6, false, schedule.ErrStopped, "block 1/6 was started 3 times"},
 		{"failures in the rest", "exit 4", nil, 1, true, nil, ""},
-		{"a killed rest", "kill -9 $$", nil, 3, false, search.ErrStopped, "ended with signal: killed"},
+		{"a killed rest", "kill -9 $$", nil, 3, false, schedule.ErrStopped, "ended with signal: killed"},
 		{"a rest that succeeds", "exit 0", nil, 1, true, nil, ""},
 	} {
 		dir := standIns(t, map[string]string{"gpc-tune": `echo "$@" >> "$FAKE/started"; ` + c.program})
@@ -97,7 +97,7 @@ func TestLocalStartsAgain(t *testing.T) {
 	drained := make(chan struct{})
 	close(drained)
 	r.Drain = drained
-	if done, err := (&local{parallel: 1}).Submit(t.Context(), r); done || !errors.Is(err, search.ErrStopped) {
+	if done, err := (&local{parallel: 1}).Submit(t.Context(), r); done || !errors.Is(err, schedule.ErrStopped) {
 		t.Errorf("after a signal: done is %v, error %v", done, err)
 	}
 }

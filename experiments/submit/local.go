@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // local runs every block as a process of this program on this machine. It restarts killed
@@ -95,7 +95,7 @@ func (e *local) runBlocks(ctx context.Context, r *Run, blocks []string) error {
 func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) error {
 	for attempt := 0; ; attempt++ {
 		if stopped(ctx, r) {
-			return fmt.Errorf("%w: block %s was to go on", search.ErrStopped, block)
+			return fmt.Errorf("%w: block %s was to go on", schedule.ErrStopped, block)
 		}
 		code, how, err := process(ctx, r, r.worker(e.memory, "--block", block), log)
 		switch {
@@ -104,11 +104,11 @@ func (e *local) persist(ctx context.Context, r *Run, block string, log *lines) e
 		case code == 0, code == 4 && block == rest: // some jobs have failed, which is on record
 			return nil
 		case stopped(ctx, r):
-			return fmt.Errorf("%w: block %s ended with %s", search.ErrStopped, block, how)
+			return fmt.Errorf("%w: block %s ended with %s", schedule.ErrStopped, block, how)
 		case code == 3:
 			return fmt.Errorf("%w: block %s ended with %s", spec.ErrInvalid, block, how)
 		case attempt == e.retries:
-			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", search.ErrStopped, block,
+			return fmt.Errorf("%w: block %s was started %d times, and ended with %s", schedule.ErrStopped, block,
 				attempt+1, how)
 		}
 		log.printf("block %s ended with %s; restarting it", block, how)

@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // If started as a worker, the test binary stands in for gpc-tune.
@@ -69,7 +69,7 @@ func work(dir, block string) error {
 	if err != nil {
 		return err
 	}
-	options := run.Options{Resume: true, Options: search.Options{Workers: 2}}
+	options := run.Options{Resume: true, Options: schedule.Options{Workers: 2}}
 	if block == rest {
 		_, _, err = run.Run(context.Background(), laid.Plan, dir, options)
 		return err
@@ -171,7 +171,7 @@ func TestLocalPassesSignalsOn(t *testing.T) {
 			}))
 			r.Drain = drain
 			done, err := (&local{parallel: parallel, retries: 5}).Submit(ctx, r)
-			if done || !errors.Is(err, search.ErrStopped) {
+			if done || !errors.Is(err, schedule.ErrStopped) {
 				t.Errorf("done is %v, error %v", done, err)
 			}
 			if begun != parallel || told != n*parallel {

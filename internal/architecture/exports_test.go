@@ -16,14 +16,14 @@ var library = []string{
 	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "experiments/data/cells", "experiments/data/sets", "experiments/classifier", "experiments/journal", "objective",
 	"objective/comparator",
 	"objective/inducing", "objective/kernel", "approx/param", "objective/preprocess",
-	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search",
+	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search", "search/schedule",
 }
 
 // forTests lists the packages that only tests import.
 var forTests = []string{
 	"approx/approxtest", "approx/likelihood/likelihoodtest", "cv/scoretest", "cv/splittertest", "experiments/plan/plantest",
 	"internal/testing/allocated", "internal/testing/bigmath",
-	"internal/testing/browser", "internal/testing/exhaustive", "internal/testing/golden", "internal/testing/needs", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest",
+	"internal/testing/browser", "internal/testing/exhaustive", "internal/testing/golden", "internal/testing/needs", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest", "search/searchtest/spaces",
 }
 
 // kept lists exports that only tests of other packages use, or that users need to handle an error or a result.

@@ -11,13 +11,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // jobs is the number of scheduled jobs, which do nothing.
 const jobs = 2000
 
 // trivial is a study whose trials do nothing.
-var trivial = search.Study{
+var trivial = schedule.Study{
 	Key: "trivial",
 	Space: search.Space{
 		{Name: "amplitude", Map: param.Identity, Lo: 0, Hi: jobs},
@@ -39,7 +40,7 @@ func scheduled(dir string) answer {
 	}
 	journal := got(journal.Open(dir, journal.Options{}))
 	defer journal.Close()
-	summary := got(search.Run(context.Background(), []search.Study{trivial}, journal, search.Options{Workers: 2}))
+	summary := got(schedule.Run(context.Background(), []schedule.Study{trivial}, journal, schedule.Options{Workers: 2}))
 	return answer{Evaluations: summary.Done}
 }
 

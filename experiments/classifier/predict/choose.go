@@ -16,7 +16,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 
 // candidates returns the studies on all of the training data with their jobs: of one configuration,
 // or of all.
-func candidates(p *plan.Plan, configuration *int) (studies []search.Study, jobs []*job.Job, err error) {
+func candidates(p *plan.Plan, configuration *int) (studies []schedule.Study, jobs []*job.Job, err error) {
 	if err := p.Fits(); err != nil {
 		return nil, nil, err
 	}
@@ -108,9 +108,9 @@ func byObjective(p *plan.Plan, by string, studied bool) (bool, error) {
 
 // study runs all missing jobs of the file, like a run, and returns the best configuration by the
 // evaluation.
-func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o run.Options) (int, search.Summary,
+func study(ctx context.Context, p *plan.Plan, j *journal.Journal, by string, o run.Options) (int, schedule.Summary,
 	error) {
-	summary, err := search.Run(ctx, p.Search(), j, o.Options)
+	summary, err := schedule.Run(ctx, p.Search(), j, o.Options)
 	if err != nil {
 		return 0, summary, err
 	}
@@ -217,7 +217,7 @@ func among(what, value string, greater bool, fitted, all, equals int) string {
 
 // unfinished reports whether fits of the studies are missing in the run folder or, with all, any
 // job of the plan. Continuing then needs --resume.
-func unfinished(p *plan.Plan, dir string, studies []search.Study, all bool, lines []record.Line) error {
+func unfinished(p *plan.Plan, dir string, studies []schedule.Study, all bool, lines []record.Line) error {
 	missing := false
 	if all {
 		r, err := reports.Build(p.Manifest, lines)

@@ -11,7 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/interrupt"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // Bounds on the work of a run for what drives its answer.
@@ -25,14 +25,14 @@ const (
 // Run is run.Run, which also measures what drives the predictions of each answer. No
 // hyperparameters are tuned for it: the folds of the answer are fitted again at their recorded
 // hyperparameters, one fit each.
-func Run(ctx context.Context, p *plan.Plan, dir string, o run.Options) (*reports.Report, search.Summary, error) {
+func Run(ctx context.Context, p *plan.Plan, dir string, o run.Options) (*reports.Report, schedule.Summary, error) {
 	o.Drivers = func(ctx context.Context, lines []record.Line, r *reports.Report,
 		a reports.Answer) (*record.Drivers, error) {
 		d, err := interrupt.Do(ctx, func() (*record.Drivers, error) {
 			return driversOf(ctx, p, lines, r, a)
 		})
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w: %w", search.ErrStopped, context.Cause(ctx))
+			return nil, fmt.Errorf("%w: %w", schedule.ErrStopped, context.Cause(ctx))
 		}
 		return d, err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // FitOptions are options of Fit.
@@ -43,22 +44,22 @@ type FitOptions struct {
 // Fit tunes on all of the training data, as Run does, and writes the best classifier to the model
 // file name. It runs the same jobs as Run, so each reuses the other's results in the run folder:
 // after a finished run only one fit is left to do. If it is stopped early, it writes no model.
-func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, search.Summary, error) {
+func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFile, schedule.Summary, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, ...any) {}
 	}
 	if err := atomicfile.Check(name); err != nil { // before hours of work
-		return nil, search.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", spec.ErrInvalid, err)
+		return nil, schedule.Summary{}, fmt.Errorf("%w: the model file cannot be written: %w", spec.ErrInvalid, err)
 	}
 	studies, _, err := candidates(p, o.Configuration)
 	if err != nil {
-		return nil, search.Summary{}, err
+		return nil, schedule.Summary{}, err
 	}
 	byScore := false
 	if len(studies) > 1 {
 		objective, err := byObjective(p, o.By, Finished(p, o.Dir))
 		if err != nil {
-			return nil, search.Summary{}, err
+			return nil, schedule.Summary{}, err
 		}
 		byScore = !objective
 	}
@@ -68,17 +69,17 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 	}
 	journal, err := run.Begin(p, o.Dir, todo, o.Options)
 	if err != nil {
-		return nil, search.Summary{}, err
+		return nil, schedule.Summary{}, err
 	}
 	defer journal.Close() // every line is on disk already
 	if lines := journal.Lines(); len(lines) > 0 && !o.Resume && !o.Extend {
 		if err := unfinished(p, o.Dir, studies, byScore, lines); err != nil {
-			return nil, search.Summary{}, err
+			return nil, schedule.Summary{}, err
 		}
 	}
 	defer run.Govern(p, &o.Options)()
 	if !byScore {
-		return fitBest(ctx, p, journal, name, o, search.Summary{})
+		return fitBest(ctx, p, journal, name, o, schedule.Summary{})
 	}
 	chosen, summary, err := study(ctx, p, journal, o.By, o.Options)
 	if err != nil {
@@ -91,7 +92,7 @@ func Fit(ctx context.Context, p *plan.Plan, name string, o FitOptions) (*ModelFi
 // fitBest runs the missing fits to all of the training data. It keeps the best one, or the chosen
 // configuration. summary counts earlier jobs.
 func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name string, o FitOptions,
-	summary search.Summary) (*ModelFile, search.Summary, error) {
+	summary schedule.Summary) (*ModelFile, schedule.Summary, error) {
 	studies, jobs, err := candidates(p, o.Configuration)
 	if err != nil {
 		return nil, summary, err
@@ -99,7 +100,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	for _, j := range jobs {
 		j.Keeps, j.SameTraining = true, nil // the twin's results are not needed here
 	}
-	if done, err := search.Run(ctx, studies, journal, o.Options.Options); err != nil || summary.Total == 0 {
+	if done, err := schedule.Run(ctx, studies, journal, o.Options.Options); err != nil || summary.Total == 0 {
 		if summary = done; err != nil {
 			return nil, summary, err
 		}
@@ -146,7 +147,7 @@ func fitBest(ctx context.Context, p *plan.Plan, journal *journal.Journal, name s
 	})
 	switch {
 	case ctx.Err() != nil:
-		return nil, summary, fmt.Errorf("%w: %w", search.ErrStopped, context.Cause(ctx))
+		return nil, summary, fmt.Errorf("%w: %w", schedule.ErrStopped, context.Cause(ctx))
 	case err != nil:
 		return nil, summary, fmt.Errorf("%s: %w", jobs[found].Where(), err)
 	}
@@ -173,14 +174,14 @@ func conformal(ctx context.Context, p *plan.Plan, configuration int, journal *jo
 	if c.Coverage == nil {
 		return nil, nil
 	}
-	var folds []search.Study
+	var folds []schedule.Study
 	for _, s := range p.Studies {
 		if s.Configuration == configuration && slices.Contains(c.Calibrating(), s.Index) {
 			s.Stage = nil // a race may have left the folds out
 			folds = append(folds, s.Study)
 		}
 	}
-	if _, err := search.Run(ctx, folds, journal, o.Options.Options); err != nil {
+	if _, err := schedule.Run(ctx, folds, journal, o.Options.Options); err != nil {
 		return nil, err
 	}
 	for _, s := range folds {
@@ -225,7 +226,7 @@ func (w winner) among(objective string, fitted, all, equals int) string {
 }
 
 // outcomeOf reads the result from the lines of a journal, which has the study's fit.
-func outcomeOf(s search.Study, lines []record.Line) (w winner) {
+func outcomeOf(s schedule.Study, lines []record.Line) (w winner) {
 	for _, l := range lines {
 		switch {
 		case l.Fit != nil && l.Fit.Configuration == s.Configuration && l.Fit.Study == s.Index:

@@ -17,7 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
-	"github.com/gpc-tune/gpc-tune/search"
+	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
 // The message of fit about its configuration counts the configurations with a value, names equal
@@ -251,7 +251,7 @@ func TestWarningsOfAFit(t *testing.T) {
 			Warnings: []cause.Notice{{Text: warning}}}}
 	}
 	fit := &record.Fit{Converged: true, Warnings: []cause.Notice{{Text: "of the fit"}}}
-	w := outcomeOf(search.Study{}, []record.Line{trial(0, 1, "of the first"), trial(1, 2, "of the second"), {Fit: fit}})
+	w := outcomeOf(schedule.Study{}, []record.Line{trial(0, 1, "of the first"), trial(1, 2, "of the second"), {Fit: fit}})
 	if got := cause.Texts(w.warnings); w.chosen != 1 || !slices.Equal(got, []string{"of the fit", "of the second"}) {
 		t.Errorf("trial %d with %q", w.chosen, got)
 	}
