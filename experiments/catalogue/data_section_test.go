@@ -76,6 +76,10 @@ func TestDataSections(t *testing.T) {
 			t.Spec.Columns.Described = map[string]data.Meaning{"v": {}}
 			t.Columns[1].Date = &cells.Date{Form: "dmy", Parts: []cells.Part{"month", "hour"}, Since: "u"}
 		}, []string{"    v: {date: {form: dmy, parts: [month, hour], since: u}} # numbers; 3 missing\n"}, []string{"#   v:"}},
+		{func(t *columns.Table) {
+			t.Spec.Columns.Described = map[string]data.Meaning{"v": {}}
+			t.Columns[1].Date = &cells.Date{Form: "dmy"}
+		}, []string{"    v: {date: {form: dmy}} # numbers; 3 missing\n"}, nil},
 		{func(t *columns.Table) { t.Classes = counts(1, 2, 3) }, nil, []string{"+1 unless"}},
 	} {
 		table, w := tabled(), &starter{path: "f.yaml"}

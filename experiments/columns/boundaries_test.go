@@ -134,6 +134,7 @@ func TestFoundInFull(t *testing.T) {
 		"id: 2 | 1 | 3":                         "the numbers 1 to 3, each once",
 		"id: 2 | 4 | 3":                         "whole numbers that never repeat, named like an identifier",
 		"a: 3 kg | 5 kg | 2.5 | 1000 g":         "numbers, 2.5 to 1000 as they are written, in kg; 1 without a unit, taken to be in kg; g converted",
+		"a: USD12 | USD5 | USD7":                "whole numbers, 5 to 12, mean 8",
 		"a: $3 | €5 | 4":                        "in EUR, USD; write all in one currency",
 		"a: 3.5 kg | 5 kg | 2 cm | 7 kg | 8 kg": "in kg and cm; write all in one unit",
 		"a: x y | 2 | 3":                        "2 numbers and 1 texts; missing_values: [TEXT, …] makes numbers of it if those stand for missing ones",

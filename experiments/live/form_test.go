@@ -63,6 +63,10 @@ func TestFormOfAModel(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
+		policy := w.Header().Get("Content-Security-Policy")
+		if form := strings.Contains(w.Body.String(), "<form"); form != strings.Contains(policy, "form-action 'self'") {
+			t.Errorf("%s %s has the policy %s", method, path, policy)
+		}
 		return w.Code, w.Body.String()
 	}
 	code, text := ask("GET", "/", "", "")

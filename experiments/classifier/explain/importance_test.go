@@ -163,3 +163,24 @@ func drawn(n, d int, seed uint64) *mat.Dense {
 	}
 	return x
 }
+
+// Two cases have one cycle, and fewer than LeastRepeats permutations no interval.
+func TestImportanceNeedsCasesAndPermutations(t *testing.T) {
+	bits := func(x *mat.Dense) ([]float64, error) {
+		n, _ := x.Dims()
+		return make([]float64, n), nil
+	}
+	for _, c := range []struct{ n, repeats int }{{2, LeastRepeats}, {3, LeastRepeats - 1}, {2, LeastRepeats - 1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d cases, %d permutations are accepted", c.n, c.repeats)
+				}
+			}()
+			_, _ = Importances(mat.NewDense(c.n, 1, nil), singles(1), bits, c.repeats, 1)
+		}()
+	}
+	if all, err := Importances(mat.NewDense(3, 1, nil), singles(1), bits, LeastRepeats, 1); err != nil || len(all) != 1 {
+		t.Error(all, err)
+	}
+}

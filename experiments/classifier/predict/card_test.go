@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -151,6 +152,45 @@ func TestCardOfAModelFile(t *testing.T) {
 			found && !strings.HasPrefix(strings.SplitN(driven, "\n", 4)[2], "| colour |") {
 			t.Errorf("%s: colour does not come first in\n%s", inference, text)
 		}
+	}
+}
+
+// Without an input that explains a number, its log density falls by the mean square of the change
+// of the prediction over twice the variance: for y = x + e, with standard deviations 1 and 0.5,
+// by 1/(0.25 log 2) = 5.8 bits.
+func TestCardOfARegression(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := "x,z,y\n"
+	for range 150 {
+		x := rng.NormFloat64()
+		text += fmt.Sprintf("%.3f,%.3f,%.3f\n", x, rng.NormFloat64(), x+0.5*rng.NormFloat64())
+	}
+	file := filepath.Join(t.TempDir(), "cases.csv")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := plantest.Planned(t, fmt.Sprintf("data: {train: %s, label: y}\nmodel: {kernel: linear, likelihood: {gaussian: {noise: {fixed: 0.5}}}, "+
+		"inference: exact}\ntune: none\n", file))
+	c, err := LoadClassifier(fitted(t, p, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := c.Card(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	markdown, _ := rendered(t, card)
+	_, driven, _ := strings.Cut(markdown, "| input | loss (bits)")
+	rows := strings.SplitN(driven, "\n", 5)
+	loss := map[string]float64{}
+	for _, row := range rows[2:4] {
+		cells := strings.Split(row, "|")
+		if loss[strings.TrimSpace(cells[1])], err = strconv.ParseFloat(strings.Fields(cells[2])[0], 64); err != nil {
+			t.Fatal(err, row)
+		}
+	}
+	if x, z := loss["x"], loss["z"]; !(x > 4.4 && x < 7.4) || !(math.Abs(z) < 0.2) {
+		t.Errorf("%v in\n%s", loss, driven)
 	}
 }
 

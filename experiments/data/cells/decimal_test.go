@@ -37,6 +37,8 @@ func TestParseNumber(t *testing.T) {
 		"€":           {nan, nan, nan},
 		"EUR 1.234,5": {nan, nan, 1234.5},
 		"-USD 5":      {nan, -5, -5},
+		"USD12":       {nan, 12, 12},
+		"34CHF":       {nan, 34, 34},
 		"12 CHF":      {nan, 12, 12},
 		"USD":         {nan, nan, nan},
 		"USD 5 EUR":   {nan, nan, nan},
