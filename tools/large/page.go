@@ -52,7 +52,7 @@ func write(name, cases string, rows []row) error {
 	}
 	fmt.Fprintf(&b, tail, tolerance, most)
 	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
-	b.WriteString(measured + "\n" + rough + ten + road)
+	b.WriteString(measured + "\n" + rough + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
@@ -91,14 +91,10 @@ func drawn(rows []row) figure.Figure {
 	return f
 }
 
-// measured holds the measurements of `go run ./tools/bench -only large`. ten holds the results of
-// runs on the ten digits.
+// measured holds the measurements of `go run ./tools/bench -only large`.
 //
 //go:embed beside.md
 var measured string
-
-//go:embed ten.md
-var ten string
 
 // rough holds the rows that -rough prints.
 //
@@ -115,7 +111,6 @@ model: {kernel: se, likelihood: probit, inference: {laplace: {inducing: 500}}}
 
 The exact covariance of n cases takes O(n³) time and O(n²) memory: with 10 000 cases every matrix is 0.8 GB, and
 Laplace's method or EP with a gradient holds four. With m inducing inputs it is O(n m²) time and O(n m) memory.
-They cost accuracy, and this page says how much.
 ` + "`gpc-tune plan`" + ` says from how many cases on they take far less
 time than the exact covariance. [Inducing inputs](models.md#inducing-inputs-for-many-cases) has the other
 methods and options. For a rough process of one to three inputs,
@@ -124,9 +119,8 @@ methods and options. For a rough process of one to three inputs,
 ## What they cost in accuracy
 
 The table compares them with the exact covariance on %d cases (%s, %d inputs, standardised). The
-model is Laplace's method with logit and one length scale, tuned by one climb of the log evidence from the start
-values. The log evidence is of all cases. The scores are of a fifth of them, held out and predicted by a model
-that was tuned on the others. The seconds are of both.
+model is Laplace's method with logit and one length scale, tuned by one climb of the log evidence. The log evidence
+is of all cases. The scores are of a fifth of them, held out; the seconds are of both.
 
 ![log evidence and test information by the number of inducing inputs](%s)
 
@@ -136,10 +130,10 @@ const tail = `
 FITC changes the prior: its log evidence belongs to another model, and may be above the exact one. VFE subtracts
 what the inducing inputs leave.
 
-*Unexplained* is the share of the prior variance of the cases that the inducing inputs leave. With few inducing
-inputs the evidence prefers kernels that are smooth enough for these.
+*Unexplained* is the share of the prior variance of the cases that the inducing inputs leave. With few of them the
+evidence prefers kernels that are smooth enough.
 
-*Found* is a number that a tolerance asks for. It was doubled until that changed the log evidence by no more
+*Found* was doubled until that changed the log evidence by no more
 than %v nats a case, or until it was the largest allowed, %d. ` + "`inducing: auto`" + ` does this with up to 2000.
 The seconds include the search.
 
@@ -152,11 +146,7 @@ const origin = `Run on %s with ` + "`go run ./tools/large`" + `, whose comment s
 const road = `
 ## What is not here
 
-*Mini-batches.* The variational bound is a sum over cases, so that some of them at a time give an unbiased
-estimate of its gradient (Hensman, Fusi & Lawrence 2013). It would be a criterion of its own, whose parameters
-include the Gaussian of the inducing variables, with an optimiser for noisy gradients.
-
-*Graphics cards.* Nearly all time is in products of m × n and m × m matrices, which all go through the package
-internal/linalg. A card would be another implementation of that package. What [32-bit
-numbers](internals.md#a-covariance-matrix-of-32-bit-numbers) would cost was measured.
+*Mini-batches* of the variational bound (Hensman, Fusi & Lawrence 2013), which would need an optimiser for noisy
+gradients; *graphics cards*, which would be another implementation of the package internal/linalg; and [32-bit
+numbers](evidence.md#a-covariance-matrix-of-32-bit-numbers), whose errors were measured.
 `
