@@ -16,6 +16,7 @@ import (
 
 func askCommand() *cobra.Command {
 	var e experiment
+	var options runs.Options
 	c := &cobra.Command{
 		Use:   "ask RUN | FILE.yaml",
 		Short: "Print the next point of a search as JSON, for a program that tells its value",
@@ -33,7 +34,8 @@ results are in the run folder. Otherwise the method waits for the values of the 
 			if err != nil {
 				return err
 			}
-			asked, err := runs.Ask(c.Context(), plan, e.dir, runs.Options{Warn: warner(c)})
+			options.Warn = warner(c)
+			asked, err := runs.Ask(c.Context(), plan, e.dir, options)
 			if err != nil {
 				return err
 			}
@@ -43,11 +45,13 @@ results are in the run folder. Otherwise the method waits for the values of the 
 		},
 	}
 	e.flags(c)
+	extendFlag(c, &options.Extend)
 	return c
 }
 
 func tellCommand() *cobra.Command {
 	var e experiment
+	var options runs.Options
 	var way []string
 	c := &cobra.Command{
 		Use:   "tell RUN | FILE.yaml ID VALUE | NAME=VALUE... | failed [REASON] | early | running",
@@ -78,14 +82,15 @@ the way, and it cannot be the best.`,
 			if err != nil {
 				return err
 			}
+			options.Warn = warner(c)
 			if running {
-				stop, err := runs.Behind(plan, e.dir, args[1], told.Way, runs.Options{Warn: warner(c)})
+				stop, err := runs.Behind(plan, e.dir, args[1], told.Way, options)
 				if err != nil {
 					return err
 				}
 				return json.NewEncoder(forPrograms(c)).Encode(map[string]bool{"stop": stop})
 			}
-			if err := runs.Tell(plan, e.dir, args[1], told, runs.Options{Warn: warner(c)}); err != nil {
+			if err := runs.Tell(plan, e.dir, args[1], told, options); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(c.ErrOrStderr(), "recorded")
@@ -93,6 +98,7 @@ the way, and it cannot be the best.`,
 		},
 	}
 	e.flags(c)
+	extendFlag(c, &options.Extend)
 	c.Flags().StringArrayVar(&way, "way", nil, "a value on the way, `STEP=VALUE` (repeatable, with growing steps)")
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -20,6 +21,9 @@ type Asked struct {
 	ID *string `json:"id"`
 	// values of the hyperparameters by name, with the types of the file; null: there is no point
 	Point json.RawMessage `json:"point"`
+	// names of hyperparameters that do not matter at the point, because their conditions do not
+	// hold; the point has their initial values
+	Inactive []string `json:"inactive,omitempty"`
 	// number of the trial in the table of trials; null: there is no point
 	Trial *int `json:"trial"`
 	// the configuration of the trial
@@ -44,6 +48,16 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 	case err != nil:
 		return a, err
 	case next != nil:
+		space := p.Spec.Program.Space
+		theta := make([]float64, len(space))
+		for i, s := range space {
+			theta[i] = s.Map.Theta(next.X[i])
+		}
+		for i, matters := range param.InForce(space, theta) {
+			if !matters {
+				a.Inactive = append(a.Inactive, space[i].Name)
+			}
+		}
 		point := p.Spec.Program.JSON(next.X)
 		a.ID, a.Point, a.Trial = &next.Key, json.RawMessage(point), &next.Trial
 		a.Configuration = p.Studies[next.Study].Configuration

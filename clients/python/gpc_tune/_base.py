@@ -1,7 +1,5 @@
 """What the estimators take from scikit-learn, and what stands in for it where it is not installed."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
@@ -27,16 +25,15 @@ except ImportError:
 
         def set_params(self, **params: Any) -> "BaseEstimator":
             """Sets parameters by their names, and returns self."""
-            known = self.get_params()
-            for name, value in params.items():
-                if name not in known:
-                    raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid are: {sorted(known)}.")
-                setattr(self, name, value)
+            unknown, known = [name for name in params if name not in self.get_params()], sorted(self.get_params())
+            if unknown:
+                raise ValueError(f"Invalid parameter {unknown[0]!r} for estimator {self}. Valid are: {known}.")
+            vars(self).update(params)
             return self
 
         def __repr__(self) -> str:
-            default = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
-            said = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v != default[k])
+            known = inspect.signature(type(self)).parameters
+            said = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v != known[k].default)
             return f"{type(self).__name__}({said})"
 
     class ClassifierMixin:  # type: ignore[no-redef]
@@ -73,8 +70,7 @@ def labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         if not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity.")
         if (y != np.floor(y)).any():
-            raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has numbers with "
-                             "fractions.")
+            raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has fractions.")
     return np.unique(y, return_inverse=True)
 
 
@@ -84,6 +80,7 @@ def weights(sample_weight: Any, n: int) -> np.ndarray:
     w = np.full(n, float(w)) if w.ndim == 0 else w
     if w.shape != (n,):
         raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
-    if not (np.isfinite(w).all() and (w >= 0).all()):
-        raise ValueError("sample_weight must be finite numbers of 0 or more")
+    wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
+    if len(wrong):
+        raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {wrong[0]} is {w[wrong[0]]}")
     return w

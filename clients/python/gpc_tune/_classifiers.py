@@ -1,9 +1,6 @@
 """The classifiers, with the conventions of scikit-learn."""
 
-from __future__ import annotations
-
 import csv
-import inspect
 import io
 import json
 import os
@@ -16,7 +13,7 @@ import numpy as np
 from . import _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
 from ._effects import Effects
-from ._process import InvalidError, Model, Process, working
+from ._process import InvalidError, Model, Process, in_python, working
 from ._report import Report
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
@@ -32,15 +29,12 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_Classifier":
         """Fits to the rows of X.
 
-        Parameters
-        ----------
-        X : array or pandas frame, (n, d)
-            Inputs. Columns of a frame keep their types: categories are compared by name, ordered ones by rank, dates
-            become days, month, weekday and hour, and missing values are replaced by the median.
-        y : array or series, (n,)
-            Labels: texts, whole numbers or truth values.
-        sample_weight : array, (n,), optional
-            How many cases each row counts as, 0 or more.
+        Parameters:
+            X (array or pandas frame, (n, d)): Inputs. Columns of a frame keep their types: categories are compared by
+                name, ordered ones by rank, dates become days, month, weekday and hour, and missing values are replaced
+                by the median.
+            y (array or series, (n,)): Labels: texts, whole numbers or truth values.
+            sample_weight (array, (n,), optional): How many cases each row counts as, 0 or more.
         """
         names, columns, n = _table.columns_of(X)
         classes, coded = labels(y)
@@ -48,16 +42,17 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(coded)}]")
         weight = weights(sample_weight, n)
         kept = weight > 0
-        if len(np.unique(coded[kept])) < 2:
-            raise ValueError(f"This classifier needs samples of at least 2 classes in the data, but the data contains "
-                             f"only one class (n_samples = {n})")
+        present = len(np.unique(coded[kept]))
+        if present < 2:
+            found = f"one class (n_samples = {n})" if len(classes) < 2 else "one class whose sample_weight is not 0"
+            raise ValueError("This classifier needs samples of at least 2 classes in the data, but the data contains "
+                             f"only {found if kept.any() else 'rows whose sample_weight is 0'}")
         label, weighted = str(getattr(y, "name", None) or "label").strip() or "label", "sample weight"
         while names is not None and label in map(str, names):
             label += "_"
         while weighted in [label, *(names if names is not None else ())]:
             weighted += "_"
-        if hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        vars(self).pop("feature_names_in_", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif names is not None and any(isinstance(name, str) for name in names):
@@ -73,20 +68,17 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
         header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
-        data: dict[str, Any] = {"train": "train.parquet", "label": label, "missing": "median",
-                                "categorical": "one_hot"}
-        if len(set(weight[kept].tolist())) > 1 or weight[kept][0] != 1:
+        data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
+                "columns": {i.name: i.meaning for i in self._inputs if i.meaning},
+                "categories": [i.name for i in self._inputs if i.kind == "text"],
+                "order": self._names if 2 < len(classes) == present else None,
+                "positive": self._names[1] if len(classes) == 2 else None,
+                "weights": weighted if (weight[kept] != 1).any() else None}
+        if data["weights"]:
             header, table = header + [weighted], table + [weight[rows]]
-            data["weights"] = weighted
-        for key, value in (("columns", {i.name: i.meaning for i in self._inputs if i.meaning}),
-                           ("categories", [i.name for i in self._inputs if i.kind == "text"]),
-                           ("order", self._names if len(classes) > 2 else None),
-                           ("positive", self._names[1] if len(classes) == 2 else None)):
-            if value and not (key == "order" and len(set(coded[kept].tolist())) < len(classes)):
-                data[key] = value
         with working() as process:
             process.ask("write", _table.parquet(header, table, len(rows)), name="train.parquet")
-            self._tune(process, data)
+            self._tune(process, {key: value for key, value in data.items() if value})
             self._model = Model(process.ask("read", name="model.json")[1], process)
         return self
 
@@ -120,11 +112,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         kind, fitted = type(self).__name__, getattr(self, "feature_names_in_", None)
         if names is not None and not all(isinstance(name, str) for name in names):
             names = None
-        if fitted is None and names is not None:
-            warnings.warn(f"X has feature names, but {kind} was fitted without feature names", stacklevel=5)
-        elif fitted is not None and names is None:
-            warnings.warn(f"X does not have valid feature names, but {kind} was fitted with feature names",
-                          stacklevel=5)
+        if (fitted is None) != (names is None):
+            warnings.warn(f"X has feature names, but {kind} was fitted without feature names" if names else f"X does "
+                          f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
         elif fitted is not None and names != fitted.tolist():
             text = "The feature names should match those that were passed during fit.\n"
             unseen, missing = sorted(set(names or ()) - set(fitted)), sorted(set(fitted) - set(names or ()))
@@ -155,10 +145,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         A set compares the probabilities of a case with the held-out ones of the training cases, which are there with
         TunedClassifier, and with GaussianProcessClassifier(cv=...). coverage is between 0 and 1.
 
-        Returns
-        -------
-        array of bool, (n, classes), or a frame with the index of X and the columns classes_
-            Whether each class is in the set of each row. A set can be empty.
+        Returns:
+            array of bool, (n, classes), or a frame with the index of X and the columns classes_: Whether each class is
+                in the set of each row. A set can be empty.
         """
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
@@ -172,7 +161,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
 
     def why(self, X: Any) -> Any:
-        """Says what moved each prediction, as ``gpc-tune predict --why`` does. A row takes up to seconds.
+        """Says what moved each prediction, by Shapley values. A row takes up to seconds.
 
         The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of an input,
         which with base have the probability as their sum; ``nearest``, positions in the X of fit (load does not know
@@ -183,7 +172,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         classes = dict(zip(self._names, self.classes_.tolist()))
         columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
         for name, i in zip(getattr(self, "feature_names_in_", [i.name for i in self._inputs]), self._inputs):
-            columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
+            if f"why[{i.name}]" in of:  # a study may leave out inputs
+                columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
         at, known = getattr(self, "_rows", []), len(self._model.field("inputs") or [])  # a subsample has fewer
         place = (lambda m: f"{m[1]}{at[int(m[2])]} ") if known == len(at) else r"\1"
         near = [re.sub(r"(^|; )(\d+) (?=\()", place, text) for text in of.get("nearest", [""] * len(rows))]
@@ -193,25 +183,20 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                 repeats: int = 5, random_state: Optional[int] = None) -> Effects:
         """Measures what drives the predictions: importances and effects of the inputs.
 
-        Parameters
-        ----------
-        X : array or pandas frame, (n, d)
-            Cases, best such that the model was not fitted to.
-        y : array or series, (n,), optional
-            Their labels. Importances need them.
-        inputs : names
-            Inputs that get curves, by their names in the frame, or x1, x2, ... of an array; by default six.
-        pairs : pairs of names
-            Inputs whose joint effect is shown: of the first at three values of the second.
-        repeats : int
-            Permutations of each input, 2 or more.
-        random_state : int, optional
-            Seed of the permutations.
+        Parameters:
+            X (array or pandas frame, (n, d)): Cases, best such that the model was not fitted to.
+            y (array or series, (n,), optional): Their labels. Importances need them.
+            inputs (names): Inputs that get curves, by their names in the frame, or x1, x2, ... of an array; by default
+                six.
+            pairs (pairs of names): Inputs whose joint effect is shown: of the first at three values of the second.
+            repeats (int): Permutations of each input, 2 or more.
+            random_state (int, optional): Seed of the permutations.
         """
         known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._fitted_inputs())}
         args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
-        for name in inputs if inputs or y is not None or pairs else self._fitted_inputs():
-            args += ["--input", known.get(str(name), name if isinstance(name, str) else name.name)]
+        every = [] if y is not None or pairs else [i["name"] for i in self._model.field("columns")["inputs"]]
+        for name in inputs if len(inputs) else every:
+            args += ["--input", known.get(str(name), str(name))]
         for a, b in pairs:
             args += ["--pair", f"{known.get(str(a), a)},{known.get(str(b), b)}"]
         return Effects(json.loads(self._run(X, y, "effects", *args, "--format", "json")),
@@ -289,45 +274,58 @@ def _names(classes: np.ndarray) -> list[str]:
 
 def _yaml(part: Part) -> str:
     """A part of a study: a text of YAML as it is, such as se or {se: {ard: true}}, and else its JSON."""
-    return part if isinstance(part, str) else json.dumps(part)
+    return part if isinstance(part, str) else json.dumps(part, default=plain)
+
+
+def plain(value: Any) -> Any:
+    """What JSON has in place of a number or an array of NumPy."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} is no text, number, list or mapping. Write a kernel as 'matern32', "
+                    "{'se': {'ard': True}} or '{sum: [se, linear]}'. RBF of scikit-learn is se, WhiteKernel is noise, "
+                    "DotProduct is linear, Matern with nu 0.5, 1.5 and 2.5 is matern12, matern32 and matern52, and "
+                    "instead of a ConstantKernel each kernel has an amplitude")
+
+
+def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A model with its defaults, and how it is tuned by default: by BFGS, for ep on Laplace's log evidence."""
+    joint = classes > 2 and model.get("classes", "joint") == "joint"
+    out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
+    quick = out["inference"] == "ep" and out["likelihood"] in ("probit", "softmax")
+    return out, {"method": "bfgs", **({"inference": "laplace"} if quick else {})}
 
 
 class GaussianProcessClassifier(_Classifier):
     """A Gaussian-process classifier, whose hyperparameters maximise the log evidence.
 
-    Inputs are standardised. ``gpc-tune explain NAME`` explains each name.
+    Inputs are standardised. ``print(gpc_tune.explain("se"))`` explains a name and its options.
 
-    Parameters
-    ----------
-    kernel : text or mapping
-        Covariance function: a name of ``gpc-tune list kernels``, ``{"se": {"ard": True}}`` or ``"{sum: [se, noise]}"``.
-    inference : text or mapping
-        Method that approximates the posterior and predicts: ep, laplace, variational, ``{"ep": {"inducing": 200}}`` for
-        thousands of cases, or another of ``gpc-tune list inference``.
-    likelihood : text or mapping, optional
-        By default probit for two classes, and softmax for more.
-    mean : text or mapping
-        Prior mean of the latent function.
-    classes : text
-        With more than two classes joint, or one_vs_rest.
-    preprocess : text
-        standardize, none, power or whiten.
-    tune : text or mapping, optional
-        How hyperparameters are chosen. By default by BFGS on the log evidence of Laplace's method
-        if ep predicts, which is faster, and else of the method itself. "none" keeps initial values.
-    cv : int, optional
-        Number of folds whose held-out predictions sets() compares with; by default there are none, and no sets.
-    random_state : int, optional
-        Seed of all random numbers.
-    verbose : bool
-        Shows progress on standard error.
+    Parameters:
+        kernel (text or mapping): Covariance function: se (as RBF), matern12, matern32, matern52, rational_quadratic,
+            linear, polynomial, constant, noise, periodic, neural_network or hamming. With options, such as a length
+            scale for each input: ``{"se": {"ard": True}}``. Of others: ``{"sum": ["se", "noise"]}``, product, active,
+            additive, choice, per_class. Every mapping may be text too: ``"{sum: [se, noise]}"``.
+        inference (text or mapping): Method that approximates the posterior and predicts: ep, laplace, pl, online,
+            variational, ensemble_mean_field, naive_mean_field, sampling, ``{"ep": {"inducing": 200}}`` for thousands of
+            cases; exact with likelihood gaussian; or another classifier: base_rate, p1nn, least_squares, svm,
+            logistic_regression. ``explain("pairs")`` has the likelihoods of each.
+        likelihood (text or mapping, optional): probit (the default), logit, noisy_threshold or step for two classes;
+            softmax (the default), multinomial_probit or ordinal for more; gaussian; or a choice of others.
+        mean (text or mapping): Prior mean of the latent function: zero or constant.
+        classes (text): With more than two classes joint, or one_vs_rest.
+        preprocess (text): standardize, none, power or whiten.
+        tune (text or mapping, optional): How hyperparameters are chosen: bfgs, auto, none, which keeps initial values,
+            or another of ``explain("strategies")``, as in ``{"method": "bfgs", "restarts": 5}``. By default by bfgs on
+            the log evidence of Laplace's method if ep predicts, which is faster, and else of the method itself.
+        cv (int, optional): Number of folds whose held-out predictions sets() compares with; by default there are none,
+            and no sets.
+        random_state (int, optional): Seed of all random numbers.
+        verbose (bool): Shows progress on standard error.
 
-    Attributes
-    ----------
-    classes_, n_features_in_, feature_names_in_
-        As in scikit-learn.
-    log_evidence_ : float, in nats
-    hyperparameters_ : dict
+    Attributes:
+        classes_, n_features_in_, feature_names_in_: As in scikit-learn.
+        log_evidence_ (float): In nats.
+        hyperparameters_ (dict): Logarithms and other unbounded values by name.
     """
 
     _sorted = True
@@ -340,20 +338,12 @@ class GaussianProcessClassifier(_Classifier):
         self.random_state, self.verbose = random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
-        likelihood = self.likelihood
-        many = len(self.classes_) > 2
-        if likelihood is None:
-            likelihood = "softmax" if many and self.classes == "joint" else "probit"
-        model = {"kernel": self.kernel, "mean": self.mean, "likelihood": likelihood, "inference": self.inference}
-        if many:
-            model["classes"] = self.classes
-        tune = self.tune
-        if tune is None:
-            tune = {"method": "bfgs"}
-            if self.inference == "ep" and likelihood in ("probit", "softmax"):
-                tune["inference"] = "laplace"
+        names = ("kernel", "mean", "inference", "likelihood", "classes")[:5 if len(self.classes_) > 2 else 4]
+        model, tune = _completed({name: getattr(self, name) for name in names if getattr(self, name) is not None},
+                                 len(self.classes_))
         study = [f"seed: {_seed(self.random_state)}", f"data: {json.dumps({**data, 'preprocess': self.preprocess})}",
-                 "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()), f"tune: {_yaml(tune)}"]
+                 "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()),
+                 f"tune: {_yaml(self.tune or tune)}"]
         if self.cv is not None:
             study += [f"evaluate: {{kfold: {{k: {int(self.cv)}}}}}", "predict: {sets: {coverage: 0.9}}"]
         process.study("model.yaml", "\n".join(study))
@@ -361,16 +351,20 @@ class GaussianProcessClassifier(_Classifier):
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
-    """The fitted classifier of a model file, which save or ``gpc-tune fit`` has written.
+    """The fitted classifier of a model file, which save or the program gpc-tune has written.
 
-    Classes are whole numbers or truth values where all of them are, and else texts. A pickle keeps classes of any type.
+    Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
+    its best model and the inputs of that. get_params has kernel, inference, likelihood, mean, classes, preprocess and
+    random_state as in the file, and the defaults of tune, cv and verbose. A pickle keeps all, and classes of any type.
     """
     with open(path, "rb") as file:
         model = Model(file.read())
-    columns, known = model.field("columns"), inspect.signature(GaussianProcessClassifier).parameters
+    columns, known = model.field("columns"), GaussianProcessClassifier().get_params()
     if not columns:
         raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
-    out = GaussianProcessClassifier(**{k: v for k, v in model.field("model").items() if k in known})
+    out = GaussianProcessClassifier(**{k: v for k, v in model.field("model").items() if k in known and v != "none"},
+                                    preprocess=model.field("preprocess")["how"],
+                                    random_state=model.field("seed") or None)
     out._model, out._names, out._label = model, columns["classes"], columns["label"]["name"]
     out._inputs = [_table.Column(i["name"], "date" if "date" in i else "text" if {"levels", "order"} & set(i) else
                                  "number") for i in columns["inputs"]]
@@ -390,31 +384,27 @@ def _seed(random_state: Any) -> int:
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
 
-    Parameters
-    ----------
-    study : path, text of YAML or mapping, optional
-        A study, whose section data is replaced by the table of fit; by default the one that
-        ``gpc-tune init`` writes for this table. Every combination of the lists under model is compared:
-        ``{"model": {"kernel": ["se", "linear"], "likelihood": "probit", "inference": ["ep", "laplace"]},
-        "evaluate": {"kfold": {"k": 10}}, "predict": {"sets": {"coverage": 0.9}}}``; sets() needs the last two.
-    time : text, or number of seconds
-        The time that the study of ``gpc-tune init`` may take: 30s, 2m, 4h or overnight.
-    random_state : int, optional
-        Seed of all random numbers, by default of the study.
-    verbose : bool
-        Shows progress on standard error.
+    Parameters:
+        study (mapping, text of YAML or path, optional): What is compared: every combination of the lists of kernel,
+            mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything:
+            ``{"kernel": ["se", "matern52"], "inference": ["ep", "logistic_regression"]}``. Its other keys are
+            ``"tune": {"method": "bfgs", "restarts": 5}``, ``"evaluate": {"kfold": {"k": 10}}`` (or another of
+            ``explain("splitters")``) and ``"predict": {"sets": {"coverage": 0.9}}``, which sets() needs. YAML has the
+            first ones below model, and all that is needed. The table of fit takes the place of a section data. By
+            default the study suits the table: kernels, base_rate and logistic_regression by cross-validation.
+        time (text, or number of seconds): The time that the default study may take: 30s, 2m, 4h or overnight.
+        random_state (int, optional): Seed of all random numbers, by default of the study.
+        verbose (bool): Shows progress on standard error.
 
-    Attributes
-    ----------
-    classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_
-        As of GaussianProcessClassifier.
-    answer_ : dict
-        Which configuration is best and by how much, as "answer" in results.json: "configuration" is its number,
-        "set" those that may be as good, "rivals" the differences from it.
-    report_ : Report
-        The report of the run, which a notebook shows as a page.
-    study_ : text
-        The study that has run.
+    Attributes:
+        classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
+        answer_ (dict): ``configuration``, the number of the best model; ``score`` with its 95 % interval ``low`` to
+            ``high``, in units of ``by``, and ``corrected`` for the choice of ``competed``; ``margin`` to the ``next``
+            best; ``set``, numbers of those that may be best; ``rivals``, a dict for each other one with configuration,
+            score, difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons
+            to doubt with their remedies; ``drivers``, importances. ``explain("margin")`` explains a key.
+        report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
+        study_ (text): The study that has run, as YAML.
     """
 
     def __init__(self, study: Any = None, *, time: str = "2m", random_state: Optional[int] = None,
@@ -422,37 +412,53 @@ class TunedClassifier(_Classifier):
         self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
-        settings = [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
+        settings = ["--set", "report.formats=[html]"]
+        settings += [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
         if self.study is None:
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time",
                             self.time if isinstance(self.time, str) else f"{self.time}s")
+            self.study_ = process.ask("read", name="study.yaml")[1].decode()
+            taken = re.findall(r"""(?m)^(?:  (?:id|group|drop):|    -) ["']?(.+?)["']?(?: #|$)""",
+                               re.split("\n  (?:columns|categories):", self.study_)[0])
+            data["categories"] = [name for name in data.get("categories", ()) if name not in taken]
             for key in ("weights", "categories", "positive"):  # init may leave out classes of a single case
-                if key in data:
+                if data.get(key):
                     settings += ["--set", f"data.{key}={json.dumps(data[key])}"]
             for name, meaning in data.get("columns", {}).items():
-                if "ordered" in meaning:
+                if "ordered" in meaning and name not in taken:
                     settings += ["--set", f"data.columns.{name}={json.dumps(meaning)}"]
             settings += ["--set", "predict.sets.coverage=0.9"]
-            self.study_ = process.ask("read", name="study.yaml")[1].decode()
         else:
-            self.study_ = _with_data(self.study, data)
-            process.study("study.yaml", self.study_)
-        text = process.command("run", "study.yaml", "-o", "run", "--set", "report.formats=[html]", *settings,
-                               verbose=self.verbose, partly=True)
-        process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", "--set",
-                        "report.formats=[html]", *settings, warned=False, partly=True)
+            self.study_, name = (_filled(self.study, data, len(self.classes_), len(self._rows)), "") \
+                if isinstance(self.study, Mapping) else _with_data(self.study, data)
+            process.study("study.yaml", self.study_, name)
+        text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
+        process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", *settings, warned=False,
+                        partly=True)
         self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
-        self.answer_ = json.loads(process.ask("read", name="run/results.json")[1]).get("answer", {})
+        self.answer_ = json.loads(process.ask("read", name="run/results.json")[1], object_hook=lambda found: {
+            k: in_python(v) if isinstance(v, str) else v for k, v in found.items() if k != "keep"}).get("answer", {})
 
 
-def _with_data(study: Any, data: dict[str, Any]) -> str:
-    """A study with this section data in place of its own."""
-    data = {"preprocess": "standardize", **data}
-    if isinstance(study, Mapping):
-        return json.dumps({**study, "data": data}, indent=1)
-    text = os.fspath(study)
-    if "\n" not in text:
+def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int) -> str:
+    """A study of n cases with this section data, parts of the model below model, and all that it leaves out."""
+    names = ("kernel", "mean", "likelihood", "inference", "classes")
+    place = {key: key if key in names else key[:-1] for key in study}  # the plural, as in kernels, is a list
+    model = {**study.get("model", {}), **{name: study[key] for key, name in place.items() if name in names}}
+    model, tune = _completed(model, classes)
+    own = {key: part for key, part in study.items() if place[key] not in names}
+    out = {"tune": tune, "evaluate": {"kfold": {"k": min(10, n)}}, **own}
+    if "kfold" in out["evaluate"]:
+        out = {"predict": {"sets": {"coverage": 0.9}}, **out}
+    return json.dumps({**out, "model": model, "data": {"preprocess": "standardize", **data}}, indent=1, default=plain)
+
+
+def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:
+    """A text of YAML, or a file, with this section data in place of its own, and the name of the file."""
+    text, name = os.fspath(study), "study.yaml"
+    if "\n" not in text and ": " not in text:
         with open(text, encoding="utf-8") as file:
-            text = file.read()
-    return re.sub(r"(?m)^data:.*\n?(?:(?:[ \t\-}\]#].*)?(?:\n|\Z))*?(?=^\w|\Z)", "", text).rstrip() + \
-        f"\ndata: {json.dumps(data)}\n"
+            text, name = file.read(), text
+    text = re.sub(r"(?m)^data:.*\n?(?:(?:[ \t\-}\]#].*)?(?:\n|\Z))*?(?=^\w|\Z)",
+                  lambda at: "\n" * at[0].count("\n"), text)  # so that lines keep their numbers
+    return text.rstrip() + f"\ndata: {json.dumps({'preprocess': 'standardize', **data})}\n", name

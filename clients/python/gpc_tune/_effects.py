@@ -1,7 +1,5 @@
 """What drives the predictions of a classifier: importances and effects of its inputs."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any, Callable, Mapping
 
@@ -12,24 +10,22 @@ from ._report import Report
 
 
 class Effects:
-    """Importances and effects of the inputs of a classifier, as ``gpc-tune effects`` measures them.
+    """Importances and effects of the inputs of a classifier.
 
     Tables are pandas frames where pandas is imported, and otherwise record arrays of NumPy.
 
-    Attributes
-    ----------
-    importance : table, a row for each input, the most important first
-        ``input``; ``bits``, the information per case that predictions lose if the values of the input come from
-        other cases, with the ends ``lo`` and ``hi`` of its 95 % interval; ``noise``, the level of noise. Empty without
-        labels.
-    curves : table, a row for each point of each curve
-        ``input``; ``kind``, partial_dependence or accumulated_local; ``scale``, probability or latent; ``class``;
-        ``beside`` and ``given``, the second input of a pair and its value; ``x``, the value of the input, NaN for a
-        category, whose name is ``level``; ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none.
-    base_bits : float
-        The information of the predictions of the labelled cases, in bits per case; NaN without labels.
-    report_ : Report
-        The page with all tables and pictures, which a notebook shows.
+    Attributes:
+        importance (table, a row for each input, the most important first): ``input``; ``bits``, the information per
+            case that predictions lose if the values of the input come from other cases, with the ends ``lo`` and ``hi``
+            of its 95 % interval; ``noise``, the level of noise. Empty without labels.
+        curves (table, a row for each point of each curve): ``input``; ``kind``, partial_dependence or
+            accumulated_local; ``scale``, probability or latent; ``class``; ``beside`` and ``given``, the second input
+            of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is ``level``;
+            ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has one importance, and
+            curves of its parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
+        base_bits (float): The information of the predictions of the labelled cases, in bits per case; NaN without
+            labels.
+        report_ (Report): The page with all tables and pictures, which a notebook shows.
     """
 
     def __init__(self, of: Mapping[str, Any], names: Mapping[str, Any], classes: Mapping[str, Any],

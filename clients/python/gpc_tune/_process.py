@@ -1,7 +1,5 @@
 """The program: where it is, one process of it, and the errors that it reports."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -17,8 +15,25 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
-# Exit codes: mistakes on the command line, in files and in data; and the end of a run of which some jobs failed.
-INVALID, FAILURES = (2, 3), 4
+# Exit codes: mistakes on the command line, in files and data, and in the folder; and a run of which some jobs failed.
+INVALID, FAILURES = (2, 3, 6), 4
+
+# A clause that names a flag or a command of the program ends at a semicolon, and so do a line and an element of a page.
+_PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
+_FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|predict|report|run|search|show|tell)\b)"
+_SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
+    (r"^--(?=[a-z-]+:? )", ""), (r"\b(?:train|cases)\.parquet:", "X:"),
+    (r"gpc-tune (?:list|explain) (\w+)", r'gpc_tune.explain("\1")'),
+    (r"choose another folder with -o", "give another folder"),
+    (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
+    (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
+
+
+def in_python(text: str) -> str:
+    """A text or a page of the program without the clauses that name its flags and commands."""
+    for pattern, by in _SHELL:
+        text = pattern.sub(by, text)
+    return text
 
 
 class GpcTuneError(RuntimeError):
@@ -53,6 +68,7 @@ def program() -> str:
 
 def warn(text: str) -> None:
     """Gives a warning of the program, at the line that called this package. Missing values are allowed."""
+    text = in_python(text)
     if text.startswith("values of ") and " stands in for each" in text:
         return
     frame, level = sys._getframe(1), 2
@@ -72,8 +88,8 @@ class Process:
         self.lock = threading.RLock()
         self.busy = False  # a command runs, which may take long
         self.loaded: set[str] = set()
-        self.models = 0  # how many predict with it
-        self.texts: dict[str, list[str]] = {}  # the lines of the YAML files that were written for it
+        self.models = 0  # how many owners it has, such as models that predict with it
+        self.texts: dict[str, tuple[str, list[str]]] = {}  # what users call the YAML files written for it; their lines
         self._child = subprocess.Popen([program(), "pipe"], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=os.name != "nt",
                                        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0))
@@ -167,16 +183,19 @@ class Process:
         """The path of a file of the folder; a path stays as it is."""
         return os.path.join(self._folder[0], name)
 
-    def study(self, name: str, text: str) -> None:
-        """Writes a YAML file, in the folder or at a path. Its mistakes are reported with their lines."""
-        self.texts[name] = text.splitlines()
+    def study(self, name: str, text: str, shown: str = "") -> None:
+        """Writes a YAML file, in the folder or at a path. Messages quote lines, and have positions if it has a name."""
+        self.texts[name] = shown, text.splitlines()
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
     def _quoted(self, message: str) -> str:
         """A message with the line of each mistake that has a position in a YAML file."""
-        return re.sub(r"(?m)^(.+?\.yaml):(\d+):\d+: .*", lambda at: "\n    ".join(
-            [at[0], *(t.strip() for t in self.texts.get(at[1], [])[int(at[2]) - 1:int(at[2])])]), message)
+        def quoted(at: "re.Match[str]") -> str:
+            shown, lines = self.texts.get(at[1], (at[1], []))
+            place = f"{shown}:{at[2]}:{at[3]}: " if shown else ""
+            return "\n    ".join([place + at[4], *(t.strip() for t in lines[int(at[2]) - 1:int(at[2])])])
+        return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
     def forget(self) -> None:
         """Closes what a fork of this interpreter has inherited; the process belongs to its parent."""
@@ -189,7 +208,20 @@ class Process:
 
 def error(text: str, code: Optional[int]) -> GpcTuneError:
     """The exception of a message of the program."""
-    return (InvalidError if code in INVALID else GpcTuneError)(text, code)
+    return (InvalidError if code in INVALID else GpcTuneError)(in_python(text).strip() or text, code)
+
+
+def explain(name: str) -> str:
+    """Says what a name means: a kernel, a method, a range, a key of a study or of answer_. Print it.
+
+    The names of a list are those of "kernels", "means", "likelihoods", "priors", "inference", "pairs" (which inference
+    supports which likelihood), "strategies", "ranges", "splitters" or "scores".
+    """
+    with working() as process:
+        try:
+            return in_python(process.command("list", name))
+        except InvalidError:
+            return in_python(process.command("explain", name))
 
 
 def _end(child: subprocess.Popen, folder: list[str]) -> None:
@@ -230,15 +262,12 @@ def resident(idle: bool = False) -> Process:
     global _resident
     with _choosing:
         process = _resident()
-        free = process is not None and process.alive and not process.busy
-        if free and idle and process.lock.acquire(blocking=False):  # type: ignore[union-attr]
-            process.lock.release()  # type: ignore[union-attr]
-        elif idle or not free:
+        if process is None or not process.alive or process.busy or idle and not process.lock.acquire(blocking=False):
             process = Process()
             _resident = weakref.ref(process)
-        assert process is not None
-        if idle:
-            process.busy = True
+        elif idle:
+            process.lock.release()
+        process.busy = process.busy or idle
         return process
 
 
@@ -257,8 +286,15 @@ def working() -> Iterator[Process]:
             process.ask("clear")
 
 
+def keep(owner: Any, process: Process) -> Process:
+    """Keeps a process alive until its owner is gone."""
+    process.models += 1
+    weakref.finalize(owner, _leave, process).atexit = False
+    return process
+
+
 def _leave(process: Process) -> None:
-    """Ends a process with the last of its models, whatever else refers to it, such as a traceback."""
+    """Ends a process with the last of its owners, whatever else refers to it, such as a traceback."""
     process.models -= 1
     if not process.models and not process.busy:
         process.close()
@@ -270,16 +306,7 @@ class Model:
     def __init__(self, file: bytes, process: Optional[Process] = None):
         self.file = file
         self.name = hashlib.sha256(file).hexdigest()
-        self._process: Optional[Process] = None
-        if process is not None:
-            self._keep(process)
-
-    def _keep(self, process: Process) -> Process:
-        """Keeps a process alive until this model is gone."""
-        process.models += 1
-        weakref.finalize(self, _leave, process).atexit = False
-        self._process = process
-        return process
+        self._process = keep(self, process) if process else None
 
     def __reduce__(self):
         return Model, (self.file,)
@@ -297,7 +324,7 @@ class Model:
         for _ in range(3):
             process = self._process
             if process is None or not process.alive or process.busy:
-                process = self._keep(resident())
+                process = self._process = keep(self, resident())
             with process.lock:
                 if self.name not in process.loaded:
                     process.ask("load", self.file, name=self.name)

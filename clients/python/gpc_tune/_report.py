@@ -1,17 +1,17 @@
 """The report of a run."""
 
-from __future__ import annotations
-
 import html
 import os
 from typing import Union
+
+from ._process import in_python
 
 
 class Report:
     """The report of a run: a page in a notebook, and text where it is printed."""
 
     def __init__(self, text: str, page: str):
-        self.text, self.page = text, page
+        self.text, self.page = in_python(text), in_python(page)
 
     def __repr__(self) -> str:
         return self.text

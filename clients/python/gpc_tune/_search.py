@@ -1,7 +1,6 @@
 """The search of the best point of any function, by asking for points and telling their values."""
 
-from __future__ import annotations
-
+import functools
 import inspect
 import itertools
 import json
@@ -13,8 +12,8 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._classifiers import _seed
-from ._process import GpcTuneError, Process, _leave
+from ._classifiers import _seed, plain
+from ._process import GpcTuneError, InvalidError, Process, keep, warn
 from ._report import Report
 
 Value = Union[float, int, str, bool, None]
@@ -32,17 +31,7 @@ class StopTrial(Exception):
 
 
 class Trial:
-    """A trial of minimize, which takes values on the way.
-
-    Attributes
-    ----------
-    point : dict
-        The values by name.
-    values : list of (step, value)
-        The values on the way so far.
-    stopped : bool
-        The trial was told to end.
-    """
+    """A trial of minimize: its point, the values on the way so far, (step, value) each, and whether it was stopped."""
 
     def __init__(self, search: "Search", asked: Asked):
         self.point, self.values, self.stopped = dict(asked.point), [], False  # type: ignore[var-annotated]
@@ -66,33 +55,27 @@ class Trial:
 class Search:
     """A search whose points are asked for, and whose values are told.
 
-    Parameters
-    ----------
-    space : mapping
-        The range of each value by its name: ``(0.0, 1.0)`` are numbers, ``(1, 8)`` whole numbers,
-        ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` a scale of ``gpc-tune list ranges``, or its options as in a
-        file. ``{"whole": {"from": 2, "to": 5, "when": {"kind": "a"}}}`` matters where kind is a, and else keeps
-        its initial value.
-    trials : int
-        The number of points.
-    method : text
-        A strategy of ``gpc-tune list strategies``.
-    maximize : bool
-        Large values are good.
-    stop_early : text or mapping, optional
-        Rule that ends trials early by their values on the way: median, successive_halving, or with options
-        ``{"median": {"from": 10}}``.
-    folder : path, optional
-        Where the search is kept. A search with the same arguments goes on there; one program at a time.
-    random_state : int, optional
-        Seed of the search.
+    Parameters:
+        space (mapping): The range of each value by its name: ``(0.0, 1.0)`` are numbers, ``(1, 8)`` whole numbers,
+            ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` numbers above 0 on a logarithmic scale. Or with options, of
+            which only from and to, or values, are needed:
+            ``{"linear": {"from": 0, "to": 1, "step": 0.1, "init": 0.5}}``, ``{"log": {"from": 1e-5, "to": 1}}``,
+            ``{"whole": {"from": 16, "to": 256, "log": True}}``, ``{"choice": {"values": ["a", "b"]}}``. With the option
+            ``"when": {"kind": "a", "n": {"above": 3}}`` points have the value only where kind is a and n is above 3;
+            other conditions are a list of values, below, at_least and at_most.
+        trials (int): The number of points in all, up to 1000. bayes and auto stop before if a space has fewer points.
+        method (text): bayes, auto, random, sobol, latin_hypercube, or for numbers alone nelder_mead or cmaes.
+        maximize (bool): Large values are good.
+        stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
+            successive_halving, or with options ``{"median": {"from": 10}}``.
+        folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
+            if there are to be more. One Python at a time uses it.
+        random_state (int, optional): Seed of the search.
 
-    Attributes
-    ----------
-    untold_ : list of Asked
-        The points whose values are not told yet, also those of an earlier program in this folder.
-    done : bool
-        The last ask said that all values are told.
+    Attributes:
+        untold_ (list of Asked): The points whose values are not told yet, also those of an earlier program in this
+            folder.
+        done (bool): The last ask said that all values are told.
     """
 
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
@@ -100,36 +83,39 @@ class Search:
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
-        program: dict[str, Any] = {"hyperparameters": {name: _range(name, of) for name, of in space.items()},
-                                   "minimize": not maximize}
-        if stop_early is not None:
-            program["stop_early"] = stop_early
+        program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
+                   **({} if stop_early is None else {"stop_early": stop_early})}
+        self._names, self._trials, self._maximize = list(space), int(trials), maximize
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
-                            "tune": {"method": method, "trials": int(trials)}}, indent=1, default=_plain)
-        self._file = os.path.join(self._folder, "search.yaml")
-        self._run = os.path.join(self._folder, "run")
-        self._maximize = maximize
-        self._process = Process()
-        self._process.models += 1
-        weakref.finalize(self, _leave, self._process).atexit = False
+                            "tune": {"method": method, "trials": self._trials}}, indent=1, default=plain)
+        self._file, self._run, self._asked = (os.path.join(self._folder, name)
+                                              for name in ("search.yaml", "run", "asked.json"))
         self.untold_: list[Asked] = []
-        self._asked = os.path.join(self._folder, "asked.json")
-        if self._folder and os.path.exists(self._asked):
+        if self._folder:
+            os.makedirs(self._folder, exist_ok=True)
+            self._held = _held.get(self._asked) or _held.setdefault(self._asked, _Held(self._asked))
             with open(self._asked, encoding="utf-8") as file:
-                self.untold_ = [Asked(*asked) for asked in json.load(file)]
-        os.makedirs(self._process.path(self._folder), exist_ok=True)
+                self.untold_ = [Asked(*asked) for asked in json.loads(file.read() or "[]")]
+            if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
+                with open(self._file, encoding="utf-8") as file:
+                    _compare(self._folder, json.load(file), json.loads(study))
+        self._process = keep(self, Process())
         self._process.study(self._file, study)
 
     def ask(self) -> Optional[Asked]:
         """The next point, or None if all are told; an error if the method waits for values first."""
-        asked = json.loads(self._process.command("ask", self._file, "-o", self._run))
-        self.done = asked["done"]
+        asked = json.loads(self._process.command("ask", self._file, "-o", self._run, "--extend"))
+        self.done, ended = asked["done"], self.done
         if asked["id"] is None and not self.done:
             raise GpcTuneError(f"the method waits for the values of {', '.join(asked['untold'])}: tell them first, "
                                "a value or None")
         if self.done:
+            if not ended and (n := len(self.trials_)) < self._trials:
+                warn(f"{n} trials and not {self._trials}: the space has {n} points, and all are tried")
             return None
-        out = Asked(asked["point"], asked["id"])
+        point = {name: functools.reduce(lambda of, part: of[part], name.split(".", 1), asked["point"])
+                 for name in self._names if name not in asked.get("inactive", ())}
+        out = Asked(point, asked["id"])
         self.untold_.append(out)
         self._keep()
         return out
@@ -145,12 +131,8 @@ class Search:
         way are its values on the way, (step, value) each. With early the point was stopped early: it has the last of
         them, and cannot be the best.
         """
-        if early:
-            text = ["early"]
-        elif value is None or not math.isfinite(value):
-            text = ["failed", why if value is None else f"the value is {value}"]
-        else:
-            text = [repr(float(value))]
+        failed = ["failed", why if value is None else f"the value is {value}"]
+        text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         name = asked if isinstance(asked, str) else asked.id
         self._tell(name, way, *text)
         self.untold_ = [asked for asked in self.untold_ if asked.id != name]
@@ -158,7 +140,7 @@ class Search:
 
     def _tell(self, name: str, way: Sequence[Tuple[float, float]], *text: str) -> str:
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
-        return self._process.command("tell", self._file, "-o", self._run, *steps, "--", name, *text)
+        return self._process.command("tell", self._file, "-o", self._run, "--extend", *steps, "--", name, *text)
 
     def _keep(self) -> None:
         with open(self._process.path(self._asked), "w", encoding="utf-8") as file:
@@ -166,7 +148,11 @@ class Search:
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
-        """The points whose values are told, in their order: point, value (NaN: failed), failure, and stopped."""
+        """The points whose values are told, in their order. Each is a dict.
+
+        ``point`` has the values by name, ``value`` is NaN if the trial failed, ``failure`` says why, and else is None,
+        and ``stopped`` is True for a trial that was stopped early.
+        """
         if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
             return []  # no point was asked for
         table = json.loads(self._process.command("export", self._run, "--what", "trials", "--format", "json",
@@ -176,7 +162,7 @@ class Search:
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
-        """The best point and its value, (point, value)."""
+        """The best point, a dict as f takes it, and its value: (point, value)."""
         trials = self.trials_
         told = [(t["value"], t["point"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
         if not told:
@@ -199,27 +185,22 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
              catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
     """Searches the point at which f is smallest.
 
-    Parameters
-    ----------
-    f : function
-        Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it takes two arguments,
-        the second is the Trial: ``trial.report(step, value)`` gives values on the way, and raises StopTrial where
-        stop_early ends the trial.
-    space, trials, method, stop_early, folder, random_state
-        As of Search. With a folder, a search that was stopped goes on.
-    catch : exceptions
-        Those of f that are failed trials; others end the search.
-    verbose : bool
-        Shows every value on standard error.
+    Parameters:
+        f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it has
+            two arguments, the second is the Trial: ``trial.report(step, value)`` gives values on the way, and raises
+            StopTrial where stop_early ends the trial.
+        space, trials, method, stop_early, folder, random_state: As of Search. With a folder, a search that was stopped
+            goes on, and one that has ended if trials is larger.
+        catch (exceptions): Those of f that are failed trials; others end the search.
+        verbose (bool): Shows every value on standard error.
 
-    Returns
-    -------
-    Search
-        ``best_`` is the best point with its value, ``trials_`` are all points, and ``report_`` is a page.
+    Returns:
+        Search: ``best_`` is (point, value) of the best trial. ``trials_`` is a list of dicts with the keys point,
+            value, failure and stopped. ``report_`` is a page in a notebook, and a text where it is printed.
     """
     search = Search(space, trials=trials, method=method, stop_early=stop_early, folder=folder,
                     random_state=random_state)
-    reports = _arguments(f) > 1
+    reports = _places(f) > 1
     for asked in itertools.chain(search.untold_, iter(search.ask, None)):
         trial, value, why = Trial(search, asked), None, "it has no value"
         try:
@@ -237,7 +218,7 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
     return search
 
 
-def _arguments(f: Callable[..., Any]) -> int:
+def _places(f: Callable[..., Any]) -> int:
     """The number of arguments that a function must be given by place."""
     try:
         parameters = inspect.signature(f).parameters.values()
@@ -258,8 +239,36 @@ def _range(name: str, of: Any) -> Any:
     return {scale: {"from": v[0], "to": v[1]} if isinstance(v, tuple) and len(v) == 2 else v for scale, v in of.items()}
 
 
-def _plain(value: Any) -> Any:
-    """A number of NumPy as one of Python, for JSON."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{value!r} is no number, text or truth value")
+def _compare(folder: str, *studies: dict[str, Any]) -> None:
+    """Raises if the search in a folder cannot go on as another one, with the same arguments but for more trials."""
+    was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"],
+                 "maximize": not of["program"]["minimize"], "stop_early": of["program"].get("stop_early"),
+                 **{f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}}
+                for of in studies)
+    wrong = [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
+             if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]
+    if wrong:
+        raise InvalidError(f"the folder {folder} has a search with other arguments: {'; '.join(wrong)}. Give the same "
+                           "arguments and as many trials or more, or another folder")
+
+
+class _Held:
+    """A folder that this Python alone uses, as long as the object is there: a lock on a file in it."""
+
+    def __init__(self, path: str):
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        weakref.finalize(self, os.close, file)
+        try:
+            if os.name == "nt":
+                import msvcrt
+                os.lseek(file, 1 << 30, os.SEEK_SET)  # others cannot read or write what is locked
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            else:
+                import fcntl
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise InvalidError(f"another Python uses the folder {os.path.dirname(path)} for a search: wait until it "
+                               "ends, end it, or give another folder") from None
+
+
+_held: "weakref.WeakValueDictionary[str, _Held]" = weakref.WeakValueDictionary()

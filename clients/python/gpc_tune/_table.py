@@ -1,7 +1,5 @@
 """Tables as the program reads them: NumPy arrays and pandas frames, without rounding, as Parquet."""
 
-from __future__ import annotations
-
 import functools
 import re
 import struct
@@ -23,6 +21,7 @@ class Column(NamedTuple):
     meaning: Optional[dict[str, Any]] = None
 
 
+@functools.lru_cache(1 << 12, typed=True)
 def text_of(value: Any) -> bytes:
     """A category as a text that is no number to clean up and no mark of a missing value."""
     if value is None or value != value:
@@ -37,6 +36,8 @@ def text_of(value: Any) -> bytes:
 
 def numbers(values: Any) -> np.ndarray:
     """Values as float64, where None and missing values of pandas are NaN; TypeError or ValueError otherwise."""
+    if getattr(values.dtype, "kind", "") == "c":
+        raise ValueError("Complex data not supported")
     if hasattr(values, "to_numpy"):
         if getattr(values.dtype, "kind", "") == "m":
             return np.where(values.isna(), np.nan, values.dt.total_seconds())
@@ -44,8 +45,6 @@ def numbers(values: Any) -> np.ndarray:
     values = np.asarray(values)
     if values.dtype.kind == "m":
         return np.where(np.isnat(values), np.nan, values / np.timedelta64(1, "s"))
-    if values.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
     if values.dtype.kind == "M":
         raise TypeError("dates are no numbers")
     return values.astype(np.float64)
@@ -74,13 +73,13 @@ def kind_of(values: Any, name: str = "") -> str:
     for value in values:
         if value is None or value is getattr(_pandas(), "NA", None) or isinstance(value, float):
             continue
-        if not isinstance(value, (str, bool, int, np.number, np.bool_)) and not hasattr(value, "__float__"):
-            if hasattr(value, "isoformat"):
-                kinds.add("date")
-                continue
+        if isinstance(value, (str, bool, int, np.number, np.bool_)) or hasattr(value, "__float__"):
+            kinds.add("text" if isinstance(value, str) else "number")
+        elif hasattr(value, "isoformat"):
+            kinds.add("date")
+        else:
             raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string or "
                             f"a number, not {type(value).__name__!r}")
-        kinds.add("text" if isinstance(value, str) else "number")
     return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
 
 
@@ -100,34 +99,22 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
     """The names of the columns, None for those of an array, the columns, and the number of rows."""
     if hasattr(X, "toarray"):
         raise TypeError("Sparse data was passed; dense data is required. Use X.toarray()")
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        names = list(X.columns)
-        columns, n = [X.iloc[:, j] for j in range(X.shape[1])], len(X)
-        for c in columns:
-            if getattr(c.dtype, "kind", "") == "c":
-                raise ValueError("Complex data not supported")
-        shape: tuple[int, ...] = X.shape
-    else:
-        names, X = None, np.asarray(X)
-        shape = X.shape
-        if X.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported\n{X}\n")
-        if X.ndim != 2:
-            raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: array={X}.\nReshape your data either "
-                             "using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) "
-                             "if it contains a single sample.")
-        if X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
-            X = X.astype(object)
-            for j in range(X.shape[1]):
-                try:
-                    X[:, j] = X[:, j].astype(float)
-                except ValueError:
-                    pass
-        columns, n = list(X.T), X.shape[0]
+    names, X = (list(X.columns), X) if hasattr(X, "iloc") and hasattr(X, "columns") else (None, np.asarray(X))
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: array={X}.\nReshape your data either using "
+                         "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+                         "contains a single sample.")
+    if names is None and X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
+        X = X.astype(object)
+        for j in range(X.shape[1]):
+            try:
+                X[:, j] = X[:, j].astype(float)
+            except ValueError:
+                pass
     for axis, what in enumerate(("sample", "feature")):
-        if shape[axis] == 0:
-            raise ValueError(f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
-    return names, columns, n
+        if X.shape[axis] == 0:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+    return names, list(X.T) if names is None else [X.iloc[:, j] for j in range(X.shape[1])], len(X)
 
 
 def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[str]) -> list[Column]:
@@ -169,33 +156,17 @@ def values_of(values: Any, kind: str) -> Values:
     except (TypeError, ValueError) as wrong:
         if "infinity" in str(wrong) or "Complex" in str(wrong) or "argument must be" in str(wrong):
             raise
-    known: dict[Any, bytes] = {}
-    out = []
     na = getattr(_pandas(), "NA", None)
-    for value in np.asarray(values, dtype=object).tolist():
-        if value is na:
-            value = None
-        key = (type(value), value)
-        if key not in known:
-            known[key] = text_of(value)
-        out.append(known[key])
-    return out
+    return [text_of(None if value is na else value) for value in np.asarray(values, dtype=object).tolist()]
 
 
 def parquet(names: Sequence[str], columns: Sequence[Values], n: int) -> bytes:
-    """A Parquet file of n rows, in one row group of plain pages without compression.
-
-    The form is that of https://parquet.apache.org/docs/file-format, its descriptions in the compact
-    protocol of Thrift.
-    """
+    """A Parquet file of n rows, in one row group of plain pages: https://parquet.apache.org/docs/file-format."""
     bodies = [c.tobytes() if isinstance(c, np.ndarray) else b"".join([struct.pack("<I", len(t)) + t for t in c])
               for c in columns]
     heads, footer = _descriptions(tuple(names), tuple(isinstance(c, np.ndarray) for c in columns),
                                   tuple(map(len, bodies)), n)
-    parts = [b"PAR1"]
-    for head, body in zip(heads, bodies):
-        parts += [head, body]
-    return b"".join(parts + [footer])
+    return b"".join([b"PAR1", *sum(zip(heads, bodies), ()), footer])
 
 
 @functools.lru_cache(16)
@@ -222,16 +193,11 @@ class _Long(int):
 
 
 def _varint(v: int) -> bytes:
-    out = bytearray()
-    while v > 127:
-        out.append(v & 127 | 128)
-        v >>= 7
-    out.append(v)
-    return bytes(out)
+    return bytes([v & 127 | 128]) + _varint(v >> 7) if v > 127 else bytes([v])
 
 
 def _value(v: Any) -> tuple[int, bytes]:
-    """The type and the bytes of a value in the compact protocol. Bytes are a structure."""
+    """The type and the bytes of a value in the compact protocol of Thrift. Bytes are a structure."""
     if isinstance(v, int):
         return 6 if isinstance(v, _Long) else 5, _varint(v << 1)  # zigzag; none is negative
     if isinstance(v, str):

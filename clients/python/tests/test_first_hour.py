@@ -2,7 +2,9 @@
 
 import inspect
 import io
+import json
 import pydoc
+import re
 import subprocess
 import sys
 import warnings
@@ -126,9 +128,236 @@ def test_ranges_as_python_has_them():
     seen = []
     gpc_tune.minimize(lambda p: seen.append(p) or p["rate"], space, trials=8, method="sobol")
     assert all(1e-4 <= p["rate"] <= 1 and p["n"] in range(1, 9) and .25 <= p["part"] <= 1 for p in seen)
-    assert {p["more"] for p in seen if p["n"] <= 4} == {4} != {p["more"] for p in seen if p["n"] > 4}
+    assert all(("more" in p) == (p["n"] > 4) for p in seen)
 
 
 def test_a_time_in_seconds():
     tuned = gpc_tune.TunedClassifier(time=1, verbose=False).fit(X, Y)
     assert tuned.answer_["configuration"] >= 0
+
+SPACE = {"rate": {"log": (1e-4, 1.0)}, "n": (1, 8), "kind": ["a", "b"],
+         "more": {"linear": {"from": 0, "to": 9, "when": {"kind": "b"}}}}
+
+
+def loss(point):
+    return abs(np.log(point["rate"]) + 3) + point["n"] + point.get("more", 2)
+
+
+@pytest.mark.parametrize("method", ["bayes", "sobol"])
+def test_a_search_goes_on_with_more_trials(method, tmp_path):
+    """The trials are those of a search that had as many from the beginning."""
+    def stopped(point):
+        seen.append(point)
+        if len(seen) == 7:
+            raise KeyboardInterrupt
+        return loss(point)
+
+    def search(trials, f=loss, **more):
+        return gpc_tune.minimize(f, SPACE, trials=trials, method=method, random_state=1, **more)
+
+    seen = []
+    assert len(search(4, stopped, folder=tmp_path / "mine").trials_) == 4
+    with pytest.raises(KeyboardInterrupt):
+        search(8, stopped, folder=tmp_path / "mine")
+    found = search(9, stopped, folder=tmp_path / "mine")
+    assert len(seen) == 10 and seen[6] == seen[7] and found.trials_ == search(9).trials_
+    with pytest.raises(gpc_tune.InvalidError, match="trials was 9, and is 4"):
+        search(4, folder=tmp_path / "mine")
+
+
+@pytest.mark.parametrize("change, text", [
+    ({"random_state": 2}, "random_state was 1, and is 2"),
+    ({"method": "random"}, "method was 'sobol', and is 'random'"),
+    ({"stop_early": "median"}, "stop_early was None, and is 'median'"),
+    ({"space": {"x": (0.0, 2.0)}}, r"space\['x'\] was .*1\.0.*, and is .*2\.0"),
+    ({"space": {"y": (0.0, 1.0)}}, r"space\['x'\] was .*, and is None; space\['y'\] was None"),
+], ids=range(5))
+def test_a_search_with_other_arguments(change, text, tmp_path):
+    same = {"f": lambda p: p["x"], "space": {"x": (0.0, 1.0)}, "trials": 3, "method": "sobol", "random_state": 1,
+            "folder": tmp_path / "mine"}
+    gpc_tune.minimize(**same)
+    with pytest.raises(gpc_tune.InvalidError, match=text) as wrong:
+        gpc_tune.minimize(**{**same, **change})
+    assert "another folder" in str(wrong.value) and not SHELL.search(str(wrong.value))
+    assert len(gpc_tune.minimize(**{**same, "trials": 5}).trials_) == 5
+
+
+def test_a_mistake_in_a_search_can_be_mended(tmp_path):
+    with pytest.raises(gpc_tune.InvalidError, match="^unknown method"):
+        gpc_tune.minimize(loss, SPACE, method="bays", folder=tmp_path / "mine")
+    assert gpc_tune.minimize(loss, SPACE, trials=2, method="sobol", folder=tmp_path / "mine").done
+
+
+def test_a_function_gets_active_values_alone(tmp_path):
+    seen = []
+    space = {"net.kind": ["a", "b"], "net.more": {"linear": {"from": 0, "to": 9, "when": {"net.kind": "b"}}},
+             "last": {"whole": {"from": 1, "to": 3, "when": {"net.more": {"above": 4}}}}}
+    search = gpc_tune.minimize(lambda p: seen.append(p) or 1.0, space, trials=16, method="sobol")
+    for p in seen:
+        assert ("net.more" in p) == (p["net.kind"] == "b") and ("last" in p) == (p.get("net.more", 0) > 4)
+    told = [t["point"] for t in search.trials_]
+    assert {len(p) for p in seen} == {1, 2, 3} and all(p in told for p in seen) and all(p in seen for p in told)
+    first = gpc_tune.Search(space, trials=1, method="sobol", folder=tmp_path / "kept")
+    asked = first.ask()
+    assert gpc_tune.Search(space, trials=1, method="sobol", folder=tmp_path / "kept").untold_ == [asked]
+
+
+@pytest.mark.parametrize("space, n", [({"n": (1, 3), "kind": ["a", "b"]}, 6), (
+    {"kind": ["a", "b"], "n": {"whole": {"from": 1, "to": 3, "when": {"kind": "b"}}}}, 4)], ids=range(2))
+def test_a_space_with_fewer_points_than_trials(space, n):
+    with pytest.warns(gpc_tune.GpcTuneWarning, match=f"^{n} trials and not 20: the space has {n} points") as seen:
+        search = gpc_tune.minimize(lambda p: 1.0, space, trials=20)
+    assert len(search.trials_) == n and seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gpc_tune.minimize(lambda p: 1.0, space, trials=n)
+
+
+def test_two_programs_in_one_folder(tmp_path):
+    code = "import sys, gpc_tune\n" \
+           "s = gpc_tune.Search({'x': (0.0, 1.0)}, method='sobol', trials=4, folder=sys.argv[1])\n" \
+           "s.tell(s.ask(), 1)\ns.ask()\nprint('ready', flush=True)\nsys.stdin.read()"
+    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "mine")], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+    assert other.stdout.readline() == b"ready\n"
+    same = {"f": lambda p: p["x"], "space": {"x": (0.0, 1.0)}, "method": "sobol", "trials": 4,
+            "folder": tmp_path / "mine"}
+    with pytest.raises(gpc_tune.InvalidError, match="another Python uses the folder .*mine.*: wait .* or give another"):
+        gpc_tune.minimize(**same)
+    other.kill()
+    other.communicate()
+    kept = [gpc_tune.minimize(**same), gpc_tune.minimize(**same)]  # and one Python may use it twice
+    assert [len(search.trials_) for search in kept] == [4, 4]
+
+
+SHELL = re.compile(r"(?<=[ ;(>])--?[a-z]|gpc-tune (ask|card|compare|export|fit|report|run|search|show)\b|[a-z]\.yaml\b")
+
+
+def test_answers_and_reports_speak_of_python():
+    tuned = gpc_tune.TunedClassifier({"kernel": ["se", "linear"], "inference": [{"laplace": {"max_iterations": 1}},
+                                                                                "logistic_regression"], "tune": "none"},
+                                     verbose=False)
+    with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
+        tuned.fit(X, Y)
+    texts = [str(w.message) for w in seen] + [str(tuned.report_), json.dumps(tuned.answer_)]
+    failed = gpc_tune.minimize(lambda p: 1 / 0, {"x": (0.0, 1.0)}, trials=3, catch=(ZeroDivisionError,))
+    texts += [str(failed.report_)]
+    for report in (tuned.report_, failed.report_):
+        texts.append(re.sub(r"(?s)<(style|script).*?</\1>|<[^>]*>", " ", report.page))
+    for text in texts:
+        assert not SHELL.search(text), SHELL.search(text)
+    assert any("jobs failed" in text for text in texts) and "division by zero" in texts[-3]
+    assert "conclusion: " in str(tuned.report_) and {"conclusion", "<style"} <= set(re.findall(
+        "conclusion|<style", tuned.report_.page))
+    with pytest.raises(gpc_tune.InvalidError, match="^time 1q is no time"):
+        gpc_tune.TunedClassifier(time="1q").fit(X, Y)
+
+
+@pytest.mark.parametrize("make", [
+    lambda kernel: gpc_tune.GaussianProcessClassifier(kernel),
+    lambda kernel: gpc_tune.GaussianProcessClassifier({"sum": [kernel, "noise"]}),
+    lambda kernel: gpc_tune.TunedClassifier({"kernel": ["se", kernel]}, verbose=False),
+], ids=["kernel", "sum", "study"])
+def test_a_kernel_of_scikit_learn(make):
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+    with pytest.raises(TypeError, match=r"RBF\(length_scale=2\).* Write .* 'matern32', {'se': {'ard': True}} or "):
+        make(ConstantKernel() * RBF(2)).fit(X, Y)
+
+
+@pytest.mark.parametrize("weight, text", [
+    (np.zeros(60), "only rows whose sample_weight is 0"),
+    (Y * 2.0, "classes .* only one class whose sample_weight is not 0"),
+    (np.where(np.arange(60) == 7, -1.5, 1), "sample_weight .* row 7 is -1.5"),
+    (np.where(np.arange(60) == 3, np.nan, 1), "sample_weight .* row 3 is nan"),
+    (np.where(np.arange(60) == 3, np.inf, 1), "sample_weight .* row 3 is inf"),
+], ids=["zero", "one class", "negative", "nan", "inf"])
+@pytest.mark.parametrize("make", [gpc_tune.GaussianProcessClassifier, gpc_tune.TunedClassifier])
+def test_weights_are_named(make, weight, text):
+    with pytest.raises(ValueError, match=text):
+        make().fit(X, Y, weight)
+    with pytest.raises(ValueError, match=r"only one class \(n_samples = 60\)$"):
+        make().fit(X, np.ones(60, dtype=int))
+
+
+@pytest.mark.parametrize("study, kernels, inference", [
+    ({}, ["se"], "ep"), ({"kernels": ["se", "linear"]}, ["se", "linear"], "ep"),
+    ({"model": {"kernel": "matern32"}, "inference": ["laplace", "base_rate"]}, ["matern32"], "laplace"),
+], ids=range(3))
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_short_study(study, kernels, inference, classes):
+    y = Y if classes == 2 else np.digitize(X["a"], [-.5, .5])
+    model = gpc_tune.TunedClassifier(study, verbose=False).fit(X[["a", "b"]], y)
+    of, likelihood = model._model.field("model"), "probit" if classes == 2 else "softmax"
+    assert of["kernel"] in kernels and (of["inference"], of["likelihood"]) == (inference, likelihood)
+    assert model._model.field("tuned")["inference"] == "laplace" and model.answer_["by"] == "information_bits"
+    assert model.answer_["cases"] == 60 and model.sets(X[["a", "b"]]).shape == (60, classes)
+
+
+def test_a_study_of_yaml():
+    with pytest.raises(gpc_tune.InvalidError, match='^study.yaml:1:17: .*unknown kernel "sex"'):
+        gpc_tune.TunedClassifier("model: {kernel: sex, likelihood: probit, inference: laplace}").fit(X, Y)
+    lines = "data:\n  train: gone.csv\n  label: z\nmodel:\n  kernel: sex\n  likelihood: probit\n  inference: laplace\n"
+    with pytest.raises(gpc_tune.InvalidError, match='^study.yaml:5:11: .*unknown kernel "sex"'):
+        gpc_tune.TunedClassifier(lines).fit(X, Y)
+    with pytest.raises(gpc_tune.InvalidError, match='^unknown kernel "sex".*\n    kernel: sex$'):
+        gpc_tune.GaussianProcessClassifier("sex").fit(X, Y)
+
+
+def test_columns_that_a_study_leaves_out():
+    table = X.assign(u=[f"k{i}" for i in range(60)], one=1.0, name=pd.Categorical([f"n{i}" for i in range(60)]))
+    model = gpc_tune.TunedClassifier(time=1, verbose=False).fit(table, Y)
+    assert set(model.why(table.head(2)).columns) == {"class", "base", *X.columns, "nearest", "outside"}
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="importance needs"):
+        assert {name.split()[0] for name in model.effects(table).curves["input"]} == set(X.columns)
+
+
+@pytest.mark.parametrize("options", [
+    {"kernel": "{se: {ard: true}}", "preprocess": "power", "random_state": 3, "mean": "constant"},
+    {"kernel": "linear", "likelihood": "logit", "preprocess": "none"}, {"preprocess": "whiten", "random_state": 1}])
+def test_load_has_the_parameters_of_the_file(options, tmp_path):
+    fitted(**options).save(tmp_path / "model.json")
+    want = {**gpc_tune.GaussianProcessClassifier(inference="laplace", likelihood="probit").get_params(), **options}
+    assert gpc_tune.load(tmp_path / "model.json").get_params() == want
+    again = gpc_tune.load(tmp_path / "model.json").fit(X, Y)
+    assert (again.predict_proba(X) == fitted(**options).predict_proba(X)).all()
+    for name in set(want) - {"tune", "cv", "verbose"}:
+        assert name in gpc_tune.load.__doc__
+
+
+def words(text):
+    return set(re.findall(r"[a-z_0-9]+", text))
+
+
+def listed(name):
+    return set(re.findall(r"(?m)^  (\w+)  ", gpc_tune.explain(name)))
+
+
+@pytest.mark.parametrize("of, kinds", [
+    (gpc_tune.GaussianProcessClassifier, ["kernels", "means", "inference", "likelihoods"]),
+    (gpc_tune.Search, ["ranges"])])
+def test_docstrings_have_the_names(of, kinds):
+    for kind in kinds:
+        assert len(listed(kind)) > 1 and listed(kind) <= words(of.__doc__), listed(kind) - words(of.__doc__)
+
+
+def test_docstrings_have_the_keys():
+    doc = gpc_tune.TunedClassifier.__doc__
+    model = gpc_tune.TunedClassifier({"kernel": ["se", "linear"], "inference": "laplace"}, verbose=False).fit(X, Y)
+    keys = set(re.findall("``([a-z_]+)``", doc[doc.index("answer_"):doc.index("report_")]))
+    assert len(keys) > 8 and keys <= set(model.answer_), keys - set(model.answer_)
+    assert set(model.answer_["rivals"][0]) - {"none"} <= words(doc)
+    trial = gpc_tune.minimize(lambda p: 1.0, {"x": (0.0, 1.0)}, trials=1).trials_[0]
+    assert set(trial) <= words(gpc_tune.Search.trials_.__doc__) & words(gpc_tune.minimize.__doc__)
+    found = model.effects(X, Y, inputs=["day"])
+    assert "day" in set(found.importance["input"])
+    for name in ("day days", "day month (sine)", "day month (cosine)"):
+        assert name in set(found.curves["input"]) and f'"{name}"' in gpc_tune.Effects.__doc__
+    for text in (gpc_tune, gpc_tune.GaussianProcessClassifier, gpc_tune.TunedClassifier, gpc_tune.Search):
+        assert not re.search(r"gpc-tune (?!pipe)[a-z]+ ", text.__doc__.replace("the program gpc-tune", ""))
+
+
+def test_explain():
+    assert "squared exponential" in gpc_tune.explain("se") and "matern52" in gpc_tune.explain("kernels")
+    assert 'gpc_tune.explain("kernels")' in gpc_tune.explain("se")
+    with pytest.raises(gpc_tune.InvalidError, match='nothing is called "matern53"; did you mean'):
+        gpc_tune.explain("matern53")

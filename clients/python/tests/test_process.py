@@ -29,7 +29,15 @@ benchmark = pytest.mark.skipif(not os.environ.get("GPC_TUNE_BENCH"),
 
 def programs():
     return {pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if program_of(pid) == "gpc-tune"
-            and os.environ["TMPDIR"] in open(f"/proc/{pid}/environ").read()}
+            and os.environ["TMPDIR"] in environment(pid)}
+
+
+def environment(pid):
+    try:
+        with open(f"/proc/{pid}/environ") as file:
+            return file.read()
+    except OSError:  # it has ended
+        return ""
 
 
 def gone(tmp_path, within=60):
