@@ -158,20 +158,24 @@ func TestHTMLInBrowser(t *testing.T) {
 	if again := reopen(); after != "rgb(255, 255, 255)" || again == after {
 		t.Errorf("without storage, switched to light and opened again: %s, then %s", after, again)
 	}
-	// on paper: light, with all parts unfolded
+	// on paper: light, with all parts unfolded, and no number of a wide table broken into lines
 	b.Call("Emulation.setEmulatedMedia", map[string]any{"media": "print", "features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)
 	var printed struct {
 		Background string
 		Folded     int
 		Overflow   int
 		Wide       []string
+		Numbers    int // of tables with 15 to 35 columns
+		Broken     []string
 	}
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 720, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // the width of paper
 	b.Eval(`document.documentElement.style.colorScheme = 'dark'; dispatchEvent(new Event('beforeprint'));
 		({background: getComputedStyle(document.body).backgroundColor, folded: Array.from(document.querySelectorAll('details:not([open])'), d => d.offsetHeight).filter(h => h > 0).length,
 			overflow: document.documentElement.scrollWidth - innerWidth,
-			wide: Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 90))})`, &printed)
-	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 {
+			wide: Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 90)),
+			...(all => ({numbers: all.length, broken: all.filter(e => { const r = document.createRange(); r.selectNodeContents(e); return r.getBoundingClientRect().height > 2 * parseFloat(getComputedStyle(e).fontSize); }).map(e => e.outerHTML).slice(0, 3)}))
+				(Array.from(document.querySelectorAll('table:has(th:nth-child(15)):not(:has(th:nth-child(36))) td.n')))})`, &printed)
+	if printed.Background != "rgb(255, 255, 255)" || printed.Folded > 0 || printed.Overflow > 0 || printed.Numbers == 0 || len(printed.Broken) > 0 {
 		t.Errorf("printed: %+v", printed)
 	}
 	b.Photograph("small-printed")
