@@ -197,3 +197,29 @@ func TestPredictionsKnowNoNeighboursOfLargeSets(t *testing.T) {
 		}
 	}
 }
+
+// Correlations are covariances over the standard deviations, for a kernel of the variance σ² + x²,
+// and without the noise.
+func TestCorrelations(t *testing.T) {
+	k := kernel.Sum{{Kernel: kernel.SE{}}, {Kernel: kernel.Linear{}}, {Kernel: kernel.Noise{}}}
+	x := &kernel.Inputs{X: mat.NewDense(3, 1, []float64{-2, 0.5, 3})}
+	z := &kernel.Inputs{X: mat.NewDense(2, 1, []float64{1, 4})}
+	theta := make([]float64, len(k.Params(1)))
+	for j := range theta {
+		theta[j] = 0.3 + 0.2*float64(j)
+	}
+	covariance, own, others := mat.NewDense(3, 2, nil), mat.NewDense(3, 3, nil), mat.NewDense(2, 2, nil)
+	kernel.Cross(k, covariance, theta, x, z)
+	smooth := k[:2]
+	kernel.Cross(smooth, own, theta[:len(smooth.Params(1))], x, x)
+	kernel.Cross(smooth, others, theta[:len(smooth.Params(1))], z, z)
+	got := correlations(k, theta, x, z)
+	for i := range 3 {
+		for j := range 2 {
+			want := covariance.At(i, j) / math.Sqrt(own.At(i, i)*others.At(j, j))
+			if math.Abs(got.At(i, j)-want) > 1e-14 {
+				t.Errorf("%d, %d: %v, want %v", i, j, got.At(i, j), want)
+			}
+		}
+	}
+}
