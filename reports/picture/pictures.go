@@ -32,6 +32,8 @@ var pictureTable = []struct {
 	{Factors, "effects of kernels, likelihoods and other choices on the score that decides, over many configurations",
 		factorPictures},
 	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
+	{"pareto", "the trials of a search over pairs of its objectives, with those that no other one dominates",
+		paretoPictures},
 	{"way", "the values on the way of a program's trials, by its own steps", wayPictures},
 	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
 	{"importance", "shares of each hyperparameter in the variance over the space of a search", importancePictures},
