@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -54,7 +54,7 @@ func isExperiment(name string) bool {
 
 // isCases reports whether the name of a path is the name of a file of cases.
 func isCases(path string) bool {
-	file, _ := data.Located(path)
+	file, _ := tables.Located(path)
 	_, err := os.Stat(file)
 	return err == nil && slices.Contains([]string{".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".gz",
 		".bz2", ".zst", ".svm", ".libsvm"}, strings.ToLower(filepath.Ext(file)))

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
@@ -39,7 +39,7 @@ func initCommand() *cobra.Command {
 			if err := casesArgument(c, source); err != nil {
 				return err
 			}
-			file, _ := data.Located(source)
+			file, _ := tables.Located(source)
 			cases, missing := os.Stat(file)
 			if old, err := os.Stat(name); err == nil && missing == nil && os.SameFile(old, cases) {
 				return usage("%s has the cases; give the experiment file another name", name)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
@@ -65,7 +65,7 @@ their standard error. It takes up to seconds a case.`,
 			var table *predict.Predicted
 			if err := write(func(w io.Writer) error {
 				return safe(w, format, func(w io.Writer) error {
-					file, _ := data.Located(args[1])
+					file, _ := tables.Located(args[1])
 					if _, missing := os.Stat(file); format == "csv" && (args[1] == "-" || missing == nil) {
 						table, err = fitted.Stream(c.Context(), args[1], c.InOrStdin(), deciding, w)
 						return err

@@ -77,8 +77,8 @@ func german(v float64) string {
 	return whole + "," + fraction
 }
 
-// tables are twelve ordinary tables.
-var tables = []ordinary{
+// ordinaryTables are twelve tables of usual kinds.
+var ordinaryTables = []ordinary{
 	{"text_id", 303, ",", append([]string{"patient_id"}, heads("marker", 5, "state")...),
 		func(r *rand.Rand, i int) []string {
 			x := normal(r, 5)
@@ -203,7 +203,7 @@ func does(t *testing.T, args ...string) (out, messages string) {
 // Init writes a study of each ordinary table that runs without changes; large tables are subsampled
 // here.
 func TestTables(t *testing.T) {
-	for i, o := range tables {
+	for i, o := range ordinaryTables {
 		t.Run(o.name, func(t *testing.T) {
 			dir := t.TempDir()
 			file, study := filepath.Join(dir, o.name+".csv"), filepath.Join(dir, "study.yaml")
@@ -384,7 +384,7 @@ func losses(t *testing.T, folder string) (all []float64) {
 // GPC_TUNE_PEERS names a Python with scikit-learn, and GPC_TUNE_TABLE one table.
 func TestTablesBesideScikitLearn(t *testing.T) {
 	needs.That(t, os.Getenv("GPC_TUNE_PEERS") != "", "a Python with scikit-learn and many minutes: GPC_TUNE_PEERS=/usr/bin/python3 go test ./cmd/gpc-tune -run Tables")
-	for _, o := range tables {
+	for _, o := range ordinaryTables {
 		if only := os.Getenv("GPC_TUNE_TABLE"); only != "" && only != o.name {
 			continue
 		}

@@ -8,13 +8,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 )
 
 // tabled is a table of two inputs, with and without gaps, and a label.
 func tabled() *columns.Table {
 	return &columns.Table{
 		Spec: data.Spec{Train: "a.csv", Label: "y"}, Rows: 50, Label: 2,
-		Layout:  data.Layout{Header: true, Names: []string{"u", "v", "y"}, Form: "CSV"},
+		Layout:  tables.Layout{Header: true, Names: []string{"u", "v", "y"}, Form: "CSV"},
 		Classes: counts(20, 30), Columns: []columns.Column{
 			{Name: "u", Use: columns.Input, Found: "numbers"}, {Name: "v", Use: columns.Input, Found: "numbers", Missing: 3},
 			{Name: "y", Use: columns.Label, Found: "two texts"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
@@ -53,7 +54,7 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 			return Started{}, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, from.Train, err)
 		}
 		w.writeTable(t)
-	case from.Dataset == "" && !errors.Is(err, data.ErrSparse):
+	case from.Dataset == "" && !errors.Is(err, tables.ErrSparse):
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	default:
 		from.Label = cells.Name(label)

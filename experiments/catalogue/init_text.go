@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -41,9 +41,9 @@ func (w *starter) relative(path string) string {
 // of another path.
 func leads(folder, relative, path string) bool {
 	folder, err := filepath.EvalSymlinks(folder)
-	file, _ := data.Located(filepath.Join(folder, relative))
+	file, _ := tables.Located(filepath.Join(folder, relative))
 	there, wrong := os.Stat(file)
-	file, _ = data.Located(path)
+	file, _ = tables.Located(path)
 	here, missing := os.Stat(file)
 	return errors.Join(err, wrong, missing) == nil && os.SameFile(here, there)
 }

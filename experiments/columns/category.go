@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
@@ -189,7 +188,7 @@ func (p *profile) order() []string {
 		return nil
 	}
 	given := maps.Clone(p.levels) // without words of refusal
-	maps.DeleteFunc(given, func(text string, _ int) bool { return data.IsMissingWord(text) })
+	maps.DeleteFunc(given, func(text string, _ int) bool { return cells.IsMissingWord(text) })
 	for _, values := range []map[string]int{p.levels, given} {
 		for _, rank := range []func(string) float64{band, numbered} {
 			if of := sorted(values, rank); len(of) > 2 {

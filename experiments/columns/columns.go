@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
 )
 
@@ -51,7 +52,7 @@ type Spread struct {
 
 // Table has the findings about a file, and the data section made from them.
 type Table struct {
-	data.Layout
+	tables.Layout
 	Rows       int
 	Duplicates int    // rows that repeat an earlier one
 	Unlabelled int    // rows without a label

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 )
 
 const (
@@ -26,12 +27,12 @@ const (
 
 // Read reads a file of columns once and decides the kind and use of each. label names the column of
 // the label, by its name or its number from 1; empty lets the file decide. It is an error if
-// data.Scan fails, if there is no such column, or if no column could be the label.
+// tables.Scan fails, if there is no such column, or if no column could be the label.
 func Read(path, label string) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
 	copies, sum := repeated{}, sums{}
-	err := data.Scan(path, func(l data.Layout) {
+	err := tables.Scan(path, func(l tables.Layout) {
 		t.Layout = l
 		for j, name := range l.Names {
 			profiles = append(profiles, newProfile(name, j, len(l.Names)))
@@ -103,7 +104,7 @@ func (t *Table) numbered(path string) error {
 		return nil
 	}
 	copies := repeated{}
-	err := data.Scan(path, func(data.Layout) {}, func(fields []string) { copies.add(fields, leftOut) })
+	err := tables.Scan(path, func(tables.Layout) {}, func(fields []string) { copies.add(fields, leftOut) })
 	t.Duplicates = copies.n
 	return err
 }

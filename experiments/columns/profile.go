@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 )
 
@@ -80,12 +79,12 @@ func (t *tally) add(v float64) {
 }
 
 // infinite lists texts, in lower case, that stand for a missing value in a column of numbers, in
-// addition to the texts of data.IsMissingWord.
+// addition to the texts of cells.IsMissingWord.
 var infinite = []string{"inf", "-inf", "infinity"}
 
 // isToken reports whether a text stands for a missing value in a column of numbers.
 func isToken(text string) bool {
-	return data.IsMissingWord(text) || slices.Contains(infinite, strings.ToLower(text))
+	return cells.IsMissingWord(text) || slices.Contains(infinite, strings.ToLower(text))
 }
 
 var hashSeed = maphash.MakeSeed() // hashes are compared only within a process

@@ -22,13 +22,13 @@ func (s Spec) leftOut(t *table) (out []LeftOut) {
 	}
 	for j, r := range t.roles {
 		if r == ignored {
-			out = append(out, LeftOut{t.names[j], ignoring})
+			out = append(out, LeftOut{t.Names[j], ignoring})
 		}
 	}
 	for _, of := range byReason {
 		for j, r := range t.roles {
 			if r == of.role {
-				out = append(out, LeftOut{t.names[j], of.reason})
+				out = append(out, LeftOut{t.Names[j], of.reason})
 			}
 		}
 	}

@@ -14,8 +14,12 @@ import (
 
 	parquetgo "github.com/parquet-go/parquet-go"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
+
+// The first bytes of two formats.
+const parquetMagic, zipMagic = "PAR1", "PK\x03\x04"
 
 // small is a table that every format can hold.
 const small = "a,b,c\n1,0.5,x\n2,1.5,y\n3,-2,x\n4,8.25,y\n"
@@ -49,7 +53,7 @@ func checksummed(t testing.TB) map[string]string {
 // A file with one wrong bit is refused, or it is the same table.
 func TestFlippedBits(t *testing.T) {
 	read := func(content []byte) (*Data, error) {
-		src, err := decode("f", bytes.NewReader(content), "", 1<<20, 0)
+		src, err := tables.Decode("f", bytes.NewReader(content), "", 1<<20, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -189,17 +193,16 @@ func TestSharedTextsAreKeptOnce(t *testing.T) {
 		tb.known[strings.Repeat("k", k)] = ""
 	}
 	dictionary := asParquet([]string{"a", "b"}, [][]string{{"text", "x"}, {"text", "y"}}, 2, &parquetgo.RLEDictionary, &parquetgo.Uncompressed, 1)
-	pq := &table{faults: &FileError{}}
-	rows, _ := openParquet(pq, source{text: dictionary}, nil)
-	var first field
-	for _, ok := rows.next(); ok; _, ok = rows.next() {
-		cell := rows.cell(0)
-		if first.text == "" {
+	rows := source("f", dictionary).Read(tables.Options{}).Rows
+	var first tables.Field
+	for _, ok := rows.Next(); ok; _, ok = rows.Next() {
+		cell := rows.Cell(0)
+		if first.Text == "" {
 			first = cell
 		}
-		kept := tb.kept(cell.text, cell.own)
-		if cell.text != "text" || unsafe.StringData(kept) != unsafe.StringData(first.text) {
-			t.Errorf("%q is copied", cell.text)
+		kept := tb.kept(cell.Text, cell.Own)
+		if cell.Text != "text" || unsafe.StringData(kept) != unsafe.StringData(first.Text) {
+			t.Errorf("%q is copied", cell.Text)
 		}
 	}
 	line := "a,text"
@@ -235,9 +238,9 @@ func TestEncodingOfEachFile(t *testing.T) {
 		{"the same", []string{utf8, utf8}, "", ""},
 	} {
 		dir := folder(c.parts...)
-		var l Layout
+		var l tables.Layout
 		labels := map[string]int{}
-		if err := Scan(dir, func(found Layout) { l = found }, func(row []string) { labels[row[1]]++ }); err != nil {
+		if err := tables.Scan(dir, func(found tables.Layout) { l = found }, func(row []string) { labels[row[1]]++ }); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -310,7 +313,7 @@ func TestFormOfEachFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	if err := Scan(dir, func(Layout) {}, func([]string) { n++ }); err != nil || n != 4 {
+	if err := tables.Scan(dir, func(tables.Layout) {}, func([]string) { n++ }); err != nil || n != 4 {
 		t.Errorf("%d rows, %v", n, err)
 	}
 }

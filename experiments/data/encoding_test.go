@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -156,8 +157,8 @@ func TestScanOfWesternText(t *testing.T) {
 	if err := os.WriteFile(path, []byte("Gr\xf6\xdfe;Klasse\n1;ja\n2;nein\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var found Layout
-	if err := Scan(path, func(l Layout) { found = l }, func([]string) {}); err != nil || found.Encoding != "windows-1252" ||
+	var found tables.Layout
+	if err := tables.Scan(path, func(l tables.Layout) { found = l }, func([]string) {}); err != nil || found.Encoding != "windows-1252" ||
 		found.Names[0] != "Größe" || !strings.HasSuffix(found.Form, ", header, windows-1252") {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -167,7 +168,7 @@ func TestScanOfWesternText(t *testing.T) {
 	if err := os.WriteFile(path, []byte("Gr\xf6\x81e;Klasse\n1;ja\n2;nein\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := Scan(path, func(Layout) {}, func([]string) {}); err == nil || !strings.Contains(err.Error(), ":1:3: byte 0xf6 is not UTF-8 text; set") {
+	if err := tables.Scan(path, func(tables.Layout) {}, func([]string) {}); err == nil || !strings.Contains(err.Error(), ":1:3: byte 0xf6 is not UTF-8 text; set") {
 		t.Error(err)
 	}
 }

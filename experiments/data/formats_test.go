@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -21,11 +20,10 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
@@ -36,11 +34,11 @@ func sheetOf(t testing.TB, name string) (names []string, rows [][]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := bundled(set, false)
+	_, text, err := set.File(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := csv.NewReader(strings.NewReader(src.text)).ReadAll()
+	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +192,7 @@ func checkScanAndStream(t *testing.T, content string, want *Data) {
 		t.Fatal(err)
 	}
 	n := 0
-	if err := Scan(path, func(l Layout) {
+	if err := tables.Scan(path, func(l tables.Layout) {
 		if len(l.Names) != want.Schema.Width || !l.Header {
 			t.Errorf("scanned as %v", l)
 		}
@@ -269,7 +267,7 @@ func TestParquetTypes(t *testing.T) {
 	}
 	var got [][]string
 	var names []string
-	if err := Scan(path, func(l Layout) { names = l.Names }, func(row []string) { got = append(got, slices.Clone(row)) }); err != nil {
+	if err := tables.Scan(path, func(l tables.Layout) { names = l.Names }, func(row []string) { got = append(got, slices.Clone(row)) }); err != nil {
 		t.Fatal(err)
 	}
 	for i := range want {
@@ -348,7 +346,7 @@ func TestFolderOfParts(t *testing.T) {
 		t.Errorf("files %v; the hash is %s, want %s", files, got.Hash, want.Hash)
 	}
 	n := 0
-	if err := Scan(dir, func(Layout) {}, func([]string) { n++ }); err != nil || n != len(rows) {
+	if err := tables.Scan(dir, func(tables.Layout) {}, func([]string) { n++ }); err != nil || n != len(rows) {
 		t.Errorf("scanned %d rows, %v", n, err)
 	}
 	n = 0
@@ -391,30 +389,6 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// The levels of a page have to be in it: lengths that are negative or too large are a page that is cut short.
-func TestLevelsOutsideOfPages(t *testing.T) {
-	const size = 8
-	for _, c := range []struct {
-		repeated, defined int32
-		short             bool
-	}{{0, 0, false}, {0, size, false}, {3, 5, false}, {size, 0, false}, {-1, 0, true}, {0, -1, true}, {2, -1, true},
-		{-1, -1, true}, {-1, 3, true}, {size + 1, 0, true}, {size + 1, -2, true}, {0, size + 1, true}, {3, 6, true}, {size, 1, true}} {
-		header := format.PageHeader{Type: format.DataPageV2, CompressedPageSize: size, UncompressedPageSize: size}
-		header.DataPageHeaderV2.Valid = true
-		header.DataPageHeaderV2.V.DefinitionLevelsByteLength = c.defined
-		header.DataPageHeaderV2.V.RepetitionLevelsByteLength = c.repeated
-		var b bytes.Buffer
-		if err := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&b)).Encode(&header); err != nil {
-			t.Fatal(err)
-		}
-		b.WriteString(strings.Repeat("\x00", size))
-		p := pages{column: &parquetColumn{optional: c.defined > 0}, chunk: strings.NewReader(b.String()), left: 1}
-		if err := guarded(p.page); errors.Is(err, errShort) != c.short || (err == nil) == c.short {
-			t.Errorf("%d and %d bytes of %d: %v", c.repeated, c.defined, size, err)
-		}
-	}
-}
-
 // Files of other formats are refused with the way to a format that is read.
 func TestOtherFormatsAreNamed(t *testing.T) {
 	for content, want := range map[string]string{
@@ -454,38 +428,42 @@ func FuzzJSON(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !isJSON(text) {
+		if !strings.HasPrefix(strings.TrimLeft(text, " \t\r\n["), "{") {
 			return
 		}
 		checkTable(t, text, Spec{Missing: "mean", Categorical: "one_hot"})
-		tb := &table{faults: &FileError{}}
-		rows, n := openJSON(tb, source{text: text}, &readOptions{})
-		if rows == nil {
+		src, err := tables.Decode("f", strings.NewReader(text), "", 1<<20, 0)
+		if err != nil {
 			return
 		}
+		tb := src.Read(tables.Options{})
+		if tb.Rows == nil || !strings.HasPrefix(tb.Form, "JSON") {
+			return
+		}
+		rows := tb.Rows
 		known := json.NewDecoder(strings.NewReader(strings.TrimLeft(strings.TrimSpace(text), "[")))
 		known.UseNumber() // which may lie beyond the range of float64
-		for i := range n {
-			_, ok := rows.next()
-			if tb.faults.err() != nil {
+		for i := range tb.Most {
+			_, ok := rows.Next()
+			if tb.Faults.Err() != nil {
 				return
 			}
-			if i > 0 && tb.form != "JSON lines" {
+			if i > 0 && tb.Form != "JSON lines" {
 				return // commas are between the objects
 			}
 			var want map[string]any
 			if err := known.Decode(&want); err != nil || !ok {
-				t.Fatalf("object %d of %d: %v, %v", i+1, n, ok, err)
+				t.Fatalf("object %d of %d: %v, %v", i+1, tb.Most, ok, err)
 			}
 			for key, v := range want {
-				j := slices.Index(tb.names, strings.TrimSpace(key))
+				j := slices.Index(tb.Names, strings.TrimSpace(key))
 				if number, is := v.(json.Number); is {
-					if x, _ := number.Float64(); math.Abs(x) <= cells.MaxMagnitude && rows.cell(j).number != x {
-						t.Errorf("%q: %v, want %v", key, rows.cell(j), x)
+					if x, _ := number.Float64(); math.Abs(x) <= cells.MaxMagnitude && rows.Cell(j).Number != x {
+						t.Errorf("%q: %v, want %v", key, rows.Cell(j), x)
 					}
 				}
-				if x, is := v.(string); is && rows.cell(j).text != strings.TrimSpace(x) {
-					t.Errorf("%q: %v, want %v", key, rows.cell(j), x)
+				if x, is := v.(string); is && rows.Cell(j).Text != strings.TrimSpace(x) {
+					t.Errorf("%q: %v, want %v", key, rows.Cell(j), x)
 				}
 			}
 		}

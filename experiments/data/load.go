@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -41,7 +41,7 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 	}
 	d.Name, d.Citation, d.Licence = set.Name, set.Citation, set.Licence
 	if s.Dataset == "" {
-		file, _ := Located(within(dir, s.Train))
+		file, _ := tables.Located(within(dir, s.Train))
 		d.Name, _, _ = strings.Cut(filepath.Base(file), ".")
 	}
 	if set.Generated() {
@@ -64,21 +64,21 @@ func Load(s Spec, dir string, seed uint64) (*Data, error) {
 }
 
 // open opens the training and the test file. test is nil if there is none.
-func (s Spec) open(dir string) (train source, test *source, err error) {
+func (s Spec) open(dir string) (train tables.Source, test *tables.Source, err error) {
 	set, _ := sets.Lookup(s.Dataset)
 	if s.Train == "" {
 		train, err = bundled(set, false)
-	} else if train, err = open(within(dir, s.Train), reading{encoding: s.Encoding}); err != nil {
+	} else if train, err = tables.Open(within(dir, s.Train), tables.Reading{Encoding: s.Encoding}); err != nil {
 		err = unreadable("train", s.Train, dir, err)
 	}
 	if s.Test == "" && set.TestRows == 0 {
 		return train, nil, err
 	}
-	test = new(source)
+	test = new(tables.Source)
 	var fault error
 	if s.Test == "" {
 		*test, fault = bundled(set, true)
-	} else if *test, fault = openTest(dir, s.Test, reading{encoding: s.Encoding}); fault != nil {
+	} else if *test, fault = openTest(dir, s.Test, tables.Reading{Encoding: s.Encoding}); fault != nil {
 		fault = unreadable("test", s.Test, dir, fault)
 	}
 	return train, test, errors.Join(err, fault)
@@ -103,14 +103,8 @@ func (s Spec) Files(dir string) (files []string) {
 		if path == "" {
 			continue
 		}
-		path, _ = Located(within(dir, path))
-		switch info, err := os.Stat(path); {
-		case err != nil: // it names a bundled set
-		case info.IsDir():
-			of, _ := filesOf(path)
+		if of, err := tables.Files(within(dir, path)); err == nil { // else it names a bundled set
 			files = append(files, of...)
-		default:
-			files = append(files, path)
 		}
 	}
 	return files

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
@@ -302,6 +303,14 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// Indicators of missing values need no cases: a table without any is a fault like other ones.
+func TestIndicatorsWithoutCases(t *testing.T) {
+	s := Spec{Missing: "mean", MissingIndicators: true, Unlabelled: "drop"}
+	if _, err := load(t, s, "a,label\n1,\n2,\n", ""); err == nil || !strings.Contains(err.Error(), "has no cases; add some") {
+		t.Error(err)
+	}
+}
+
 func TestOneHot(t *testing.T) {
 	train := "colour,size,label\nred,1,M\nblue,2,F\n,3,M\nred,4,F\n"
 	d, err := load(t, Spec{Categorical: "one_hot", Missing: "mean"}, train, "label,colour,size\nM,green,1\nF,red,2\n")
@@ -469,7 +478,7 @@ func TestSchemaReadRefuses(t *testing.T) {
 func TestTooManyIndicators(t *testing.T) {
 	levels := make([]string, 100)
 	s := Schema{Inputs: []Column{{Name: "a", Levels: levels}, {Name: "b", Levels: levels}}}
-	_, err := s.data(&table{rows: make([]int, 1<<20), faults: &FileError{Path: "f"}}, true)
+	_, err := s.data(&table{Table: &tables.Table{Faults: &FileError{Path: "f"}}, rows: make([]int, 1<<20)}, true)
 	if err == nil || !strings.Contains(err.Error(), "1048576 rows of 200 columns are more than can be held") {
 		t.Errorf("got %v", err)
 	}

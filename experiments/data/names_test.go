@@ -81,7 +81,7 @@ func TestLabelsAreTexts(t *testing.T) {
 		for i, l := range labels {
 			text += strconv.Itoa(i) + "," + l + "\n"
 		}
-		d, err := Spec{Label: "label"}.readTrain(source{path: "f", text: text})
+		d, err := Spec{Label: "label"}.readTrain(source("f", text))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -97,7 +97,7 @@ func TestLabelsAreTexts(t *testing.T) {
 				t.Errorf("%s: warning %q, want %q", name, d.Warnings[i], w)
 			}
 		}
-		again, err := d.Schema.read(source{path: "g", text: text}, nil, true)
+		again, err := d.Schema.read(source("g", text), nil, true)
 		if err != nil || !slices.Equal(again.Labels, d.Labels) {
 			t.Errorf("%s: read as test cases, labels %v, want %v (%v)", name, again.Labels, d.Labels, err)
 		}
@@ -107,7 +107,7 @@ func TestLabelsAreTexts(t *testing.T) {
 // TestHashTellsListsApart: the same characters split into other names give another hash.
 func TestHashTellsListsApart(t *testing.T) {
 	read := func(text string) *Data {
-		d, err := Spec{Label: "label"}.readTrain(source{path: "f", text: text})
+		d, err := Spec{Label: "label"}.readTrain(source("f", text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
@@ -40,7 +41,7 @@ func TestFolderWithPipes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "has z in it, which is "+kind) {
 			t.Errorf("%s: %v", kind, err)
 		}
-		if err := Scan(dir, func(Layout) {}, func([]string) {}); err == nil {
+		if err := tables.Scan(dir, func(tables.Layout) {}, func([]string) {}); err == nil {
 			t.Errorf("%s is scanned", kind)
 		}
 	}
@@ -77,7 +78,7 @@ func TestPipes(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := Scan(path, func(Layout) {}, func([]string) {}); err == nil || !strings.Contains(err.Error(), "cat "+path+" > data.csv") {
+	if err := tables.Scan(path, func(tables.Layout) {}, func([]string) {}); err == nil || !strings.Contains(err.Error(), "cat "+path+" > data.csv") {
 		t.Error(err)
 	}
 }

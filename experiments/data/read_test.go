@@ -3,11 +3,9 @@ package data
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -21,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
@@ -461,17 +460,6 @@ func TestZipTrainForm(t *testing.T) {
 	}
 }
 
-func TestSizeLimits(t *testing.T) {
-	_, err := decode("f", strings.NewReader(zipped(strings.Repeat("1", 2000))), "", 1000, 0)
-	if err == nil || !strings.Contains(err.Error(), "more than 1000 bytes") {
-		t.Errorf("text limit: %v", err)
-	}
-	table := &table{faults: &FileError{}}
-	if table.fits(maxCells/2+1, 2) || table.fits(1, maxColumns+1) || !table.fits(maxCells/2, 2) {
-		t.Error("cell limit")
-	}
-}
-
 func TestFilesThatCannotBeOpened(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Load(Spec{Train: "no.csv", Test: "."}, dir, 1)
@@ -581,7 +569,7 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	text := "1 1:1\n-1 1000000000000:1\n1 1048576:1\n" + strings.Repeat("-1 1:1\n", 1000)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := read(source{path: "f", text: text}, readOptions{plan: func(*table) error { return nil }})
+	_, err := read(source("f", text), readOptions{plan: func(*table) error { return nil }})
 	runtime.ReadMemStats(&after)
 	if err == nil {
 		t.Error("no error")
@@ -591,16 +579,25 @@ func TestAbsurdIndexAllocatesNothing(t *testing.T) {
 	}
 }
 
+// source returns the content of a file in memory.
+func source(path, text string) tables.Source {
+	src, err := tables.Decode(path, strings.NewReader(text), "", tables.MaxText, 0)
+	if err != nil {
+		panic(err)
+	}
+	return src
+}
+
 // checkTable checks the promises of the readers for any file that they accept.
 func checkTable(t *testing.T, text string, s Spec) {
 	if len(text) > 1<<16 {
 		return
 	}
-	var src source
+	var src tables.Source
 	var d *Data
 	var err error
 	if bytes := taken(func() {
-		if src, err = decode("f", strings.NewReader(text), s.Encoding, 1<<20, 0); err == nil {
+		if src, err = tables.Decode("f", strings.NewReader(text), s.Encoding, 1<<20, 0); err == nil {
 			d, err = s.readTrain(src)
 		}
 	}); bytes > 1<<30 {
@@ -662,7 +659,7 @@ func checkTable(t *testing.T, text string, s Spec) {
 		}
 		b.WriteString(quote(d.Classes[d.Labels[i]]) + "\n")
 	}
-	plain, err := Spec{Missing: s.Missing, Label: "the label"}.readTrain(source{path: "g", text: b.String()})
+	plain, err := Spec{Missing: s.Missing, Label: "the label"}.readTrain(source("g", b.String()))
 	if err != nil {
 		t.Fatalf("written as\n%s\n%v", b.String(), err)
 	}
@@ -689,7 +686,7 @@ func FuzzCSV(f *testing.F) {
 		if how&8 != 0 {
 			s.Label = "1"
 		}
-		s.Encoding = encodings[int(how>>4)%len(encodings)].name
+		s.Encoding = tables.Encodings()[int(how>>4)%len(tables.Encodings())]
 		checkTable(t, text, s)
 	})
 }
@@ -718,49 +715,6 @@ func TestMessagesQuoteLongFieldsInPart(t *testing.T) {
 	}
 }
 
-// Lines without quotes are read without copying, with the same result as csv.Reader: fields, and
-// the places that messages name.
-func TestUnquotedLinesAreReadAsCSV(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"a", "1.5", "#", " ", "  ", "\t", ",", ";", "\n", "\r\n", "\r", "\n\n", "é", "\u00a0", "\v", "-"}
-	for range 20000 {
-		var b strings.Builder
-		for range r.IntN(20) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
-		}
-		text := b.String()
-		comma := delimiters[r.IntN(len(delimiters))].char
-		plain := newRecords(text, comma, &FileError{})
-		if _, is := plain.lines.(*unquoted); !is {
-			t.Fatalf("%q is read with copies", text)
-		}
-		quoted := csvOf(text, newRecords("\"", comma, &FileError{}).lines.(*csv.Reader))
-		for {
-			want, end := quoted.Read()
-			got, atEnd := plain.Read()
-			if end != atEnd || !slices.Equal(got, want) {
-				t.Fatalf("%q between %q: %q %v, want %q %v", text, comma, got, atEnd, want, end)
-			}
-			if end != nil {
-				break
-			}
-			for j := range got {
-				line, column := plain.FieldPos(j)
-				if wantLine, wantColumn := quoted.FieldPos(j); line != wantLine || column != wantColumn {
-					t.Fatalf("%q between %q: field %d at %d:%d, want %d:%d", text, comma, j, line, column, wantLine, wantColumn)
-				}
-			}
-		}
-	}
-}
-
-// csvOf is a reader of text with the settings of another reader.
-func csvOf(text string, like *csv.Reader) *csv.Reader {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = like.Comma, like.Comment, like.FieldsPerRecord, like.TrimLeadingSpace
-	return r
-}
-
 // TestWideHeaders: reading the names takes a step for each of them, so that hundreds of thousands
 // of columns are no problem. If many names are repeated or missing, only a few have a warning.
 func TestWideHeaders(t *testing.T) {
@@ -780,7 +734,7 @@ func TestWideHeaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		var names []string
-		if err := Scan(path, func(l Layout) { names = l.Names }, func([]string) {}); err != nil {
+		if err := tables.Scan(path, func(l tables.Layout) { names = l.Names }, func([]string) {}); err != nil {
 			t.Fatal(err)
 		}
 		d, err := Load(Spec{Train: path}, "", 1)

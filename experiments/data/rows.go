@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 )
 
 // Rows collects cases to predict whose values have types: they come from a program, not from the
@@ -18,7 +19,6 @@ import (
 type Rows struct {
 	schema *Schema // its indices are positions in a row
 	table  *table
-	want   readOptions
 }
 
 // Rows returns an empty collection of cases. The columns of a svmlight file have no names to give
@@ -33,12 +33,12 @@ func (s *Schema) Rows() (*Rows, error) {
 	for k := range at.Inputs {
 		at.Inputs[k].IgnoreCase = at.Inputs[k].IgnoreCase || s.IgnoreCase
 	}
-	r := &Rows{&at, &table{faults: &FileError{}}, s.request(false)}
+	r := &Rows{&at, &table{Table: &tables.Table{Faults: &FileError{}}, want: s.request(false)}}
 	t := r.table
-	t.form, t.label = "rows", -1
+	t.Form, t.label = "rows", -1
 	column := func(c *Column, as role) {
-		c.Index = len(t.names)
-		t.names, t.roles = append(t.names, c.Name), append(t.roles, as)
+		c.Index = len(t.Names)
+		t.Names, t.roles = append(t.Names, c.Name), append(t.roles, as)
 	}
 	for k := range at.Inputs {
 		as := number
@@ -46,18 +46,18 @@ func (s *Schema) Rows() (*Rows, error) {
 			as = category
 		}
 		column(&at.Inputs[k], as)
-		t.trained(at.Inputs[k], s.Decimal)
+		t.trained(at.Inputs[k])
 		t.inputs = append(t.inputs, k)
 	}
 	for k := range at.ID {
 		column(&at.ID[k], carried)
 	}
-	r.want.plan = func(*table) error { return nil }
-	return r, t.begin(r.want, 64)
+	t.want.plan = func(*table) error { return nil }
+	return r, t.begin(64)
 }
 
 // Columns are the names of the values of a row: the inputs, then the ids.
-func (r *Rows) Columns() []string { return r.table.names }
+func (r *Rows) Columns() []string { return r.table.Names }
 
 // Len is the number of cases.
 func (r *Rows) Len() int { return len(r.table.rows) }
@@ -69,8 +69,8 @@ func (r *Rows) Len() int { return len(r.table.rows) }
 func (r *Rows) Add(values []any) error {
 	t := r.table
 	if n, _ := t.numbers.Dims(); len(t.rows) == n {
-		if !t.fits(2*n, len(t.names)) {
-			return errors.New(t.faults.Faults[0].Message)
+		if !t.Faults.Fits(2*n, len(t.Names)) {
+			return errors.New(t.Faults.Faults[0].Message)
 		}
 		t.numbers = t.numbers.Grow(n, 0).(*mat.Dense)
 		for j := range t.texts {
@@ -79,41 +79,41 @@ func (r *Rows) Add(values []any) error {
 			}
 		}
 	}
-	t.add(r.want, 0, func(j int) field {
+	t.add(0, func(j int) tables.Field {
 		switch text, is := values[j].(string); {
 		case is && t.roles[j] == carried:
-			return field{text: text}
+			return tables.Field{Text: text}
 		case t.roles[j] == category:
-			return r.want.typed(values[j], r.schema.Inputs[j].Levels)
+			return t.want.typed(values[j], r.schema.Inputs[j].Levels)
 		}
-		return r.want.typed(values[j], nil)
+		return t.want.typed(values[j], nil)
 	}, func(int) int { return 0 })
-	if t.faults.err() != nil {
-		return errors.New(t.faults.Faults[0].Message)
+	if t.Faults.Err() != nil {
+		return errors.New(t.Faults.Faults[0].Message)
 	}
 	return nil
 }
 
 // typed is a value in a column with these levels, if it has categories.
-func (want *readOptions) typed(value any, levels []string) field {
+func (want *readOptions) typed(value any, levels []string) tables.Field {
 	switch value := value.(type) {
 	case string:
-		return field{text: strings.TrimSpace(value)}
+		return tables.Field{Text: strings.TrimSpace(value)}
 	case bool:
 		text := strconv.FormatBool(value)
-		return field{text: levelOf(levels, text, func(l string) bool { return strings.EqualFold(l, text) })}
+		return tables.Field{Text: levelOf(levels, text, func(l string) bool { return strings.EqualFold(l, text) })}
 	case json.Number:
 		text := value.String()
 		v, ok := cells.ParsePlain(text)
 		if !ok {
 			v = math.NaN()
 		}
-		return field{text: levelOf(levels, text, func(l string) bool {
-			n := want.number(field{text: l})
+		return tables.Field{Text: levelOf(levels, text, func(l string) bool {
+			n, _ := want.Number(tables.Field{Text: l})
 			return n == v || math.IsNaN(n) && l == text
-		}), typed: true, number: v}
+		}), Typed: true, Number: v}
 	}
-	return field{typed: true, number: math.NaN()}
+	return tables.Field{Typed: true, Number: math.NaN()}
 }
 
 // levelOf returns the level that a value with this text stands for, as reported by stands. It is
@@ -137,7 +137,7 @@ func levelOf(levels []string, text string, stands func(level string) bool) strin
 
 // Data are the cases.
 func (r *Rows) Data() (*Data, error) {
-	r.table.end()
+	r.table.finish()
 	d, err := r.schema.data(r.table, false)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
-	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
@@ -148,7 +147,7 @@ func (s *Schema) Check() error {
 		have     []string
 	}{
 		{"missing", s.Missing, missingModes}, {"decimal", s.Decimal, cells.DecimalModes},
-		{"encoding", s.Encoding, encodingModes()}, {"unlabelled", s.Unlabelled, unlabelledModes},
+		{"encoding", s.Encoding, tables.Encodings()}, {"unlabelled", s.Unlabelled, unlabelledModes},
 	} {
 		if mode.is != "" {
 			if err := registry.Known(mode.what, mode.is, mode.have); err != nil {
@@ -175,7 +174,7 @@ func (s *Schema) Imputes() bool { return s.Missing == "mean" || s.Missing == "me
 func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	at := *s
 	at.Inputs, at.ID, at.Label.IgnoreCase = slices.Clone(s.Inputs), nil, s.IgnoreCase || s.Label.IgnoreCase
-	t.roles = make([]role, len(t.names))
+	t.roles = make([]role, len(t.Names))
 	find, err := s.finder(t, labels)
 	if err != nil {
 		return nil, err
@@ -192,7 +191,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 			t.roles[c.Index] = category
 		default:
 			t.roles[c.Index] = number
-			t.trained(*c, s.Decimal)
+			t.trained(*c)
 		}
 		t.inputs = append(t.inputs, c.Index)
 	}
@@ -204,7 +203,7 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 		case labels:
 			absent = append(absent, c.Name)
 		default:
-			t.warnings = append(t.warnings, cause.Columns.New("there is no id column %q, so that none is carried "+
+			t.Warnings = append(t.Warnings, cause.Columns.New("there is no id column %q, so that none is carried "+
 				"through", c.Name))
 		}
 	}
@@ -240,9 +239,9 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 	}
 	t.label = at.Label.Index
 	if len(absent) > 0 {
-		t.faults.add(1, 0, "has no column %s, which the training file has; add it, or rename the column that has it",
+		t.Faults.Add(1, 0, "has no column %s, which the training file has; add it, or rename the column that has it",
 			cells.List(absent))
-		return nil, t.faults
+		return nil, t.Faults
 	}
 	return &at, nil
 }
@@ -251,17 +250,17 @@ func (s *Schema) locate(t *table, labels bool) (*Schema, error) {
 // t, or to -1. Columns are found by name if both files have names, else by position, where the
 // label may be absent unless it is needed.
 func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error) {
-	if t.sparse != s.Sparse {
-		return nil, t.faults.refuse("has another format (%s) than the training file; convert one of them", t.form)
+	if t.Sparse != s.Sparse {
+		return nil, t.Faults.Refuse("has another format (%s) than the training file; convert one of them", t.Form)
 	}
-	if s.Header != t.header {
-		t.warnings = append(t.warnings,
+	if s.Header != t.Header {
+		t.Warnings = append(t.Warnings,
 			cause.Columns.New("only one of this file and the training file has a header; columns are matched "+
 				"by position"))
 	}
-	if s.Sparse || s.Header && t.header {
-		if more := len(t.names) - s.Width; more > 0 {
-			t.warnings = append(t.warnings, cause.Columns.New("columns that the training file does not have are "+
+	if s.Sparse || s.Header && t.Header {
+		if more := len(t.Names) - s.Width; more > 0 {
+			t.Warnings = append(t.Warnings, cause.Columns.New("columns that the training file does not have are "+
 				"ignored (%d)", more))
 		}
 		index := t.index()
@@ -274,7 +273,7 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 		}, nil
 	}
 	label := s.Label.Index
-	switch unlabelled := !labels && len(t.names) == s.Width-1; {
+	switch unlabelled := !labels && len(t.Names) == s.Width-1; {
 	case unlabelled:
 		return func(c *Column) {
 			if c.Index == label {
@@ -283,9 +282,9 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 				c.Index--
 			}
 		}, nil
-	case len(t.names) != s.Width:
-		return nil, t.faults.refuse("has %s, the training file %d; columns are matched by position, "+
-			"because not both files have a header", cells.Several(len(t.names), "column"), s.Width)
+	case len(t.Names) != s.Width:
+		return nil, t.Faults.Refuse("has %s, the training file %d; columns are matched by position, "+
+			"because not both files have a header", cells.Several(len(t.Names), "column"), s.Width)
 	}
 	return func(*Column) {}, nil
 }
@@ -295,12 +294,17 @@ func (s *Schema) finder(t *table, labels bool) (find func(c *Column), err error)
 // such file exists, path may name a bundled set; its test cases are read if it has any. An id
 // column may be absent too, with a warning.
 func (s *Schema) Read(path string) (*Data, error) {
-	src, err := openTest("", path, reading{encoding: s.encoding(), guess: s.Encoding == "", pipe: true})
+	src, err := openTest("", path, s.reading())
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.read(src, nil, false)
-	if err == nil && src.guessed {
+	return s.toPredict(src, nil)
+}
+
+// toPredict reads cases to predict: a file, or a part of it after others.
+func (s *Schema) toPredict(src tables.Source, as *earlierParts) (*Data, error) {
+	d, err := s.read(src, as, false)
+	if err == nil && src.Guessed {
 		d.Warnings = append(d.Warnings, readAsWestern)
 	}
 	return d, err
@@ -308,45 +312,34 @@ func (s *Schema) Read(path string) (*Data, error) {
 
 // readAsWestern is the warning for cases to predict that are not UTF-8, where the experiment names
 // no encoding.
-var readAsWestern = cause.Coding.New("the cases are not UTF-8 text, and are read as %s", western)
+var readAsWestern = cause.Coding.New("the cases are not UTF-8 text, and are read as %s", tables.Western)
 
-// openTest opens a file of test cases or, if there is no such file, the test cases of a bundled
-// set. A relative path starts in dir.
-func openTest(dir, path string, how reading) (source, error) {
-	src, err := open(within(dir, path), how)
-	if errors.Is(err, fs.ErrNotExist) {
-		set, unknown := sets.Lookup(path)
-		if unknown == nil {
-			return bundled(set, true)
-		}
-		err = fmt.Errorf("%w; %w", err, unknown)
-	}
-	return src, err
+// reading returns the options for opening files of cases to predict.
+func (s *Schema) reading() tables.Reading {
+	return tables.Reading{Encoding: cmp.Or(s.Encoding, tables.UTF8), Guess: s.Encoding == "", Pipe: true}
 }
-
-// encoding returns the encoding of other files without a byte-order mark.
-func (s *Schema) encoding() string { return cmp.Or(s.Encoding, utf8Name) }
 
 // request returns the request for reading further cases, with labels or to be predicted. No case to
 // be predicted is dropped. Its missing inputs are NaN, unless the experiment says error.
 func (s *Schema) request(labels bool) readOptions {
-	want := readOptions{missing: s.Missing, decimal: s.Decimal, delimited: s.Delimiter,
-		drop: labels && s.Unlabelled == "drop", predicting: !labels}
-	want.lacking(s.MissingValues)
-	if want.predicting && (want.missing == "" || want.missing == "drop") {
+	want := readOptions{missing: s.Missing, drop: labels && s.Unlabelled == "drop"}
+	want.Decimal, want.Delimiter, want.Predicting = s.Decimal, s.Delimiter, !labels
+	want.SetMissing(s.MissingValues)
+	if want.Predicting && (want.missing == "" || want.missing == "drop") {
 		want.missing = "median"
 	}
+	want.Unparsed = want.Predicting && want.missing != "error"
 	return want
 }
 
 // read reads another file, or a part of it after others with the same layout; labels means that
 // every case needs a label of a known class.
-func (s *Schema) read(src source, as *firstLines, labels bool) (*Data, error) {
+func (s *Schema) read(src tables.Source, as *earlierParts, labels bool) (*Data, error) {
 	want := s.request(labels)
 	want.previous = as
 	if s.Header {
 		for _, c := range slices.Concat(s.Inputs, s.ID, []Column{s.Label}) {
-			want.named = append(want.named, c.Name)
+			want.Names = append(want.Names, c.Name)
 		}
 	}
 	var at *Schema
@@ -379,14 +372,14 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 		columns += c.width()
 	}
 	if n == 0 {
-		return nil, t.faults.refuse("has no cases%s; add some", t.leftOut())
+		return nil, t.Faults.Refuse("has no cases%s; add some", t.leftOut())
 	}
-	if !t.fits(n, columns) {
-		return nil, t.faults
+	if !t.Faults.Fits(n, columns) {
+		return nil, t.Faults
 	}
 	d := &Data{
-		Form: t.form, X: t.numbers.Slice(0, n, 0, len(s.Inputs)).(*mat.Dense), ColumnNames: s.ColumnNames(),
-		Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.warnings,
+		Form: t.Form, X: t.numbers.Slice(0, n, 0, len(s.Inputs)).(*mat.Dense), ColumnNames: s.ColumnNames(),
+		Classes: s.Classes, Rows: t.rows, Schema: s, Warnings: t.Warnings,
 	}
 	if t.dropped > 0 {
 		d.Warnings = append(d.Warnings, cause.Dropped.Of(t.dropped, "values are missing, and the cases dropped"))
@@ -422,7 +415,7 @@ func (s *Schema) data(t *table, labels bool) (*Data, error) {
 	case s.Label.Index >= 0:
 		s.label(d, t, labels)
 	}
-	return d, t.faults.err()
+	return d, t.Faults.Err()
 }
 
 // since returns the times of the column Date.Since, from which days are counted; nil if there is no
@@ -566,7 +559,7 @@ func (d *Data) indicators(column int, values []string, c Column) {
 func (s *Schema) label(d *Data, t *table, labels bool) {
 	wrong := func(what string, i int, format string, args ...any) {
 		if labels {
-			t.faults.once(fault{what, s.Label.Index}, t.lines[i], 0, format, args...)
+			t.Faults.Once(fault{what, s.Label.Index}, t.lines[i], 0, format, args...)
 		}
 	}
 	place := s.Label.place(s.Classes)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/preprocess"
 )
@@ -117,6 +118,10 @@ func problem(key, format string, args ...any) error {
 	return Problems{{key, fmt.Sprintf(format, args...)}}
 }
 
+// MaxClasses is also the maximum number of levels of a categorical input; a column with more is
+// treated as a mistake.
+const MaxClasses = 100
+
 // Values of missing and categorical; the first is the default.
 var (
 	missingModes     = []string{"error", "drop", "mean", "median"}
@@ -130,7 +135,7 @@ func Choices() map[string][]string {
 	return map[string][]string{
 		"missing": missingModes, "categorical": categoricalModes, "preprocess": preprocess.Table.Names(),
 		"unlabelled": unlabelledModes, "decimal": cells.DecimalModes, "duplicates": duplicateModes,
-		"encoding": encodingModes(),
+		"encoding": tables.Encodings(),
 	}
 }
 

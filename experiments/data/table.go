@@ -1,6 +1,8 @@
 package data
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
@@ -29,155 +32,121 @@ const (
 	trying          // the trials of a row
 )
 
-// readOptions has the options of a reader.
+// readOptions has the options for the cases of a file.
 type readOptions struct {
-	missing    string                  // treatment of missing values
-	tokens     []string                // further texts for a missing value
-	absent     []float64               // the missing words that are numbers, which count in any spelling
-	decimal    string                  // notation of numbers
-	delimited  string                  // the delimiter of the training file, if that is known
-	drop       bool                    // drop cases without a label
-	named      []string                // known column names: one in the first line makes it a header
-	words      bool                    // a first line that looks like names above columns of texts is a header
-	plan       func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
-	keep       func(label string) bool // cases with other labels are skipped; nil keeps all
-	predicting bool                    // a missing label is allowed
-	previous   *firstLines             // layout of previous parts, which read updates; nil: none
+	tables.Options
+	missing  string                  // treatment of missing values
+	drop     bool                    // drop cases without a label
+	plan     func(t *table) error    // sets t.roles, t.inputs and t.label once the columns are known
+	keep     func(label string) bool // cases with other labels are skipped; nil keeps all
+	previous *earlierParts           // parts of the file that were read before, which read updates; nil: none
 }
 
-// field is the content of one field of a row.
-type field struct {
-	text   string
-	typed  bool    // number is known, and not to be read from the text
-	number float64 // NaN: the text is not a number
-	own    bool    // the text is no substring of a line; other cells may share it
-}
-
-// number is the number of a field, or NaN.
-func (want *readOptions) number(f field) float64 {
-	if f.typed {
-		return f.number
-	}
-	if v, ok := cells.ParseNumber(f.text, want.decimal); ok {
-		return v
-	}
-	return math.NaN()
-}
-
-// lacking sets further texts that mean a missing value.
-func (want *readOptions) lacking(tokens []string) {
-	want.tokens = tokens
-	for _, text := range tokens {
-		if v := want.number(field{text: text}); !math.IsNaN(v) {
-			want.absent = append(want.absent, v)
-		}
-	}
+// earlierParts are the parts of a file that were read before.
+type earlierParts struct {
+	layout tables.Layout
+	rows   int // their number of rows
 }
 
 // value returns the number of a field in this role, or NaN, and reports whether the value is
 // missing.
-func (want *readOptions) value(r role, f field) (v float64, missing bool) {
-	if r == carried || cells.Missing(f.text) || slices.Contains(want.tokens, f.text) {
-		return math.NaN(), r != carried
-	}
-	if r != number && !r.counts() && want.absent == nil {
+func (want *readOptions) value(r role, f tables.Field) (v float64, missing bool) {
+	switch {
+	case r == carried:
 		return math.NaN(), false
+	case r == number:
+		return want.Number(f)
+	case r.counts():
+		v, _ = want.Number(f)
+		return v, want.Missing(f)
 	}
-	v = want.number(f)
-	refused := r == number && want.predicting && math.IsNaN(v) && IsMissingWord(f.text)
-	return v, refused || slices.Contains(want.absent, v)
+	return math.NaN(), want.Missing(f)
 }
 
-// contents are the rows of a file, read one after another.
-type contents interface {
-	// next goes to the next row that has a cell in every column; others are faults. line is the
-	// row's line, or its number from 1 in a file without lines.
-	next() (line int, ok bool)
-	cell(column int) field
-	at(column int) int // begin of the cell in its line, or its column, from 1; 0: unknown
-}
-
-// reader reads one file format: a text that it recognises, or a binary format, by its first bytes.
-type reader struct {
-	magic string
-	is    func(text string) bool
-	lines bool // lines of a file give the same rows when they are read separately
-	// open sets format, names, header and label of the table, and returns its rows, and an upper
-	// bound of their number. It returns nil after a fault of the file as a whole.
-	open func(t *table, src source, want *readOptions) (rows contents, n int)
-	read func(t *table, text string, want readOptions) error // replaces open in the sparse format
-}
-
-// firstLines is the layout of a file, as its first lines show it. If a file is read in parts, the
-// layout of the first part is used for the later ones.
-type firstLines struct {
-	reader *reader
-
-	form   string // for people: "CSV, comma, header"
-	sparse bool   // svmlight
-	header bool   // the file has column names
-	names  []string
-	label  int // position of the label; -1: none. Before plan: its default position
-
-	comma    rune // delimiter of delimited columns
-	trailing int  // see records
-	single   bool // see records
-	read     int  // rows so far
-	unicode  bool // a part was UTF-8 and not ASCII alone
-}
-
-// isNumber reports whether a text is a number that is not missing.
-func (want *readOptions) isNumber(text string) bool {
-	v, missing := want.value(number, field{text: text})
-	return !missing && !math.IsNaN(v)
-}
-
-// table is the content of a file, column by column.
+// table has the cases of a file, column by column.
 type table struct {
-	firstLines
+	*tables.Table
+	want   readOptions
 	roles  []role
 	inputs []int // positions of the inputs, in the requested order; -1: 0 in every case
+	label  int   // position of the label; -1: none. Before plan: its default position
 
 	numbers  *mat.Dense      // a row per case with the numeric inputs; NaN is missing
 	place    []int           // position of each input column among them
 	unread   map[int]*Unread // unreadable values of input columns, among cases to predict
 	meanings map[int]meaning // conversions of input columns that are not plain numbers
 	marked   map[int]bool    // input columns with a meaning whose marks are kept
-	currency map[int]string  // currency signs of input columns of numbers
-	// Per column: numbers other than 0 without a percent sign, and numbers with one.
-	scales  [][2]int
-	percent map[int]bool // whether an input column of the training cases has percent signs
+	signs
 	// Texts of level, target, needed and carried columns, "" if missing; and marks.
 	texts   [][]string
 	known   map[string]string // texts seen before, to keep a single copy
 	weights []float64         // weight of each case, if a column has weights
 	trials  [][2]float64      // failures and successes of each case to predict, if known
 	counted bool              // a row is the successes and failures of trials
+	read    int               // rows so far
 	rows    []int             // row of each case from 0, without header, comments and blank lines
 	lines   []int             // line of each case
 
-	warnings      []cause.Notice
-	more          int            // number of columns that are renamed without a separate warning
-	dropped       int            // cases dropped because a value was missing
-	unlabelled    int            // cases dropped because the label was missing
-	weightless    int            // cases left out because their weight is 0
-	skippedLabels map[string]int // number of cases that keep skipped, by label
-	faults        *FileError
+	skipped
 }
 
-// begin allocates n cases, once the columns of t are known, with the roles of want.
-func (t *table) begin(want readOptions, n int) error {
-	if !t.fits(n, len(t.names)) {
-		return t.faults
+// signs are the signs of currencies and of percent at the numbers of columns.
+type signs struct {
+	currency map[int]string // currency signs of input columns
+	scales   [][2]int       // per column: numbers other than 0 without a percent sign, and numbers with one
+	percent  map[int]bool   // whether an input column of the training cases has percent signs
+}
+
+// skipped are the numbers of cases that are left out.
+type skipped struct {
+	dropped       int            // because a value was missing
+	unlabelled    int            // because the label was missing
+	weightless    int            // because their weight is 0
+	skippedLabels map[string]int // because keep skips their label; by label
+}
+
+// maxKnown is the number of different texts that are kept once.
+const maxKnown = 1000
+
+// read reads the cases of src.
+func read(src tables.Source, want readOptions) (t *table, err error) {
+	t = &table{want: want, skipped: skipped{skippedLabels: map[string]int{}}}
+	if as := want.previous; as != nil {
+		want.Layout, t.read = &as.layout, as.rows
+		defer func() { *as = earlierParts{t.Layout, t.read} }()
 	}
-	if err := want.plan(t); err != nil {
+	t.Table = src.Read(want.Options)
+	t.label = t.Label
+	if t.Rows != nil {
+		err = t.begin(t.Most)
+	}
+	if t.Rows != nil && err == nil {
+		cell, at := t.Rows.Cell, t.Rows.At
+		for line, ok := t.Rows.Next(); ok; line, ok = t.Rows.Next() {
+			t.add(line, cell, at)
+		}
+	}
+	t.End()
+	t.finish()
+	if faults := t.Faults.Err(); faults != nil && !errors.Is(err, faults) {
+		err = errors.Join(err, faults)
+	}
+	return t, err
+}
+
+// begin allocates n cases, once the columns of t are known, with the roles of t.want.
+func (t *table) begin(n int) error {
+	if !t.Faults.Fits(n, len(t.Names)) {
+		return t.Faults
+	}
+	if err := t.want.plan(t); err != nil {
 		return err
 	}
 	if t.counted {
 		n *= 2
 	}
-	if !t.fits(n, len(t.inputs)) {
-		return t.faults
+	if !t.Faults.Fits(n, len(t.inputs)) {
+		return t.Faults
 	}
 	t.numbers, t.place = mat.NewDense(n, len(t.inputs), nil), make([]int, len(t.roles))
 	t.texts = make([][]string, len(t.roles))
@@ -210,68 +179,85 @@ func (t *table) kept(text string, own bool) string {
 }
 
 // add adds the next row as a case, unless want skips it: of returns the content of column j, at its
-// byte offset in the line. In a sparse format numbers are 0 here, and its reader sets them.
-func (t *table) add(want readOptions, line int, of func(j int) field, at func(j int) int) (added bool) {
+// byte offset in the line.
+func (t *table) add(line int, of func(j int) tables.Field, at func(j int) int) {
 	row := t.read
 	t.read++
-	if t.label >= 0 && t.passes(want, of(t.label)) {
-		return false
+	if t.label >= 0 && t.passes(of(t.label)) {
+		return
 	}
 	n, complete, counts := len(t.rows), true, caseCounts{math.NaN(), math.NaN(), 1}
 	for j, role := range t.roles {
-		if role == ignored || role == number && t.sparse {
+		if role == ignored {
 			continue
 		}
 		f := of(j)
-		v, mark, missing := t.value(want, line, at, j, f)
-		text := f.text
-		if missing && role == target && want.drop {
+		if role == number && t.Sparse {
+			t.addSparse(line, j, f)
+			continue
+		}
+		v, mark, missing := t.value(line, at, j, f)
+		text := f.Text
+		if missing && role == target && t.want.drop {
 			t.unlabelled++
-			return false
+			return
 		}
 		if missing {
-			complete, text, v = complete && role == target && want.predicting, "", math.NaN()
-			t.missing(want, role, line, at, j, "value")
+			complete, text, v = complete && role == target && t.want.Predicting, "", math.NaN()
+			t.missing(role, line, at, j, "value")
 		} else if mark == cells.WithoutTime && t.marked[j] {
 			complete = false
-			t.missing(want, role, line, at, j, "time of the day, which is an input")
+			t.missing(role, line, at, j, "time of the day, which is an input")
 		}
 		switch {
 		case counts.set(role, v):
-			if !want.predicting && !missing && !(v >= 0 && v <= math.MaxFloat64) { // predicting ignores it
-				t.faults.once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
-					"%s", t.names[j], amountNames[role], text, want.remedy("correct it", "or name another column"))
+			if !t.want.Predicting && !missing && !(v >= 0 && v <= math.MaxFloat64) { // predicting ignores it
+				t.Faults.Once(fault{"amount", j}, line, at(j), "column %q: the %s %q is no finite number, 0 or more; "+
+					"%s", t.Names[j], amountNames[role], cmp.Or(text, fmt.Sprint(v)),
+					t.remedy("correct it", "or name another column"))
 			}
 		case role != number:
-			t.texts[j][n] = t.kept(text, f.own)
+			t.texts[j][n] = t.kept(text, f.Own)
 		default:
-			t.addNumber(want, line, at, j, f, v, mark, missing)
+			t.addNumber(line, at, j, f, v, mark, missing)
 		}
 	}
-	if !complete && want.missing == "drop" {
+	if !complete && t.want.missing == "drop" {
 		t.dropped++
-		return false
+		return
 	}
-	if !t.append(want, counts, row, line, at) {
+	if !t.append(counts, row, line, at) {
 		t.weightless++
-		return false
 	}
-	return true
+}
+
+// fault identifies a problem that is reported once, however many lines have it.
+type fault struct {
+	what   string
+	column int
+}
+
+// addSparse sets the number of column j of the next case of a sparse format, which has no missing
+// values.
+func (t *table) addSparse(line, j int, f tables.Field) {
+	if math.IsNaN(f.Number) {
+		t.unreadCell(j, t.read-1, line, 0, f.Text, "are no numbers: they are treated as missing")
+	}
+	t.numbers.Set(len(t.rows), t.place[j], f.Number)
 }
 
 // addNumber sets the number of column j of the next case, and its mark.
-func (t *table) addNumber(want readOptions, line int, at func(j int) int, j int, f field, v float64, mark string,
-	missing bool) {
+func (t *table) addNumber(line int, at func(j int) int, j int, f tables.Field, v float64, mark string, missing bool) {
 	n := len(t.rows)
-	if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.faults.repeats(kind, line) {
-		t.faults.once(kind, line, at(j), "column %q: %s", t.names[j], t.notValue(want, j, f.text))
+	if kind := (fault{"number", j}); math.IsNaN(v) && !missing && !t.Faults.Repeats(kind, line) {
+		t.Faults.Once(kind, line, at(j), "column %q: %s", t.Names[j], t.notValue(j, f.Text))
 	}
 	if t.marked[j] {
 		t.texts[j][n] = mark
 	}
-	if t.meanings[j] == nil && !f.typed && !math.IsNaN(v) {
-		t.oneCurrency(want.decimal, line, at, j, f.text)
-		t.oneScale(j, f.text, v)
+	if t.meanings[j] == nil && !f.Typed && !math.IsNaN(v) {
+		t.oneCurrency(line, at, j, f.Text)
+		t.oneScale(j, f.Text, v)
 	}
 	t.numbers.Set(n, t.place[j], v)
 }
@@ -316,7 +302,7 @@ func (r role) counts() bool { return amountNames[r] != "" }
 // append appends the last row as a case, or as the successes and failures of its trials. at gives
 // the begin of each column in the line. It reports whether a case was appended: cases of weight 0
 // are not.
-func (t *table) append(want readOptions, a caseCounts, row, line int, at func(j int) int) bool {
+func (t *table) append(a caseCounts, row, line int, at func(j int) int) bool {
 	if !t.counted {
 		if a.weight == 0 {
 			return false
@@ -331,9 +317,9 @@ func (t *table) append(want readOptions, a caseCounts, row, line int, at func(j 
 		return true
 	}
 	if a.successes > a.trials {
-		t.faults.once(fault{"successes", t.label}, line, at(t.label), "column %q: %v successes of %v trials; %s",
-			t.names[t.label], a.successes, a.trials,
-			want.remedy("correct one of them", "or name other columns in counts"))
+		t.Faults.Once(fault{"successes", t.label}, line, at(t.label), "column %q: %v successes of "+
+			"%v trials; %s", t.Names[t.label], a.successes, a.trials,
+			t.remedy("correct one of them", "or name other columns in counts"))
 	}
 	if math.IsNaN(a.weight) {
 		a.weight = 1
@@ -359,18 +345,18 @@ func (t *table) append(want readOptions, a caseCounts, row, line int, at func(j 
 
 // trained prepares the conversion of an input's texts to numbers for later cases, as for the
 // training cases.
-func (t *table) trained(c Column, decimal string) {
+func (t *table) trained(c Column) {
 	if t.percent == nil {
 		t.percent = map[int]bool{}
 	}
 	t.percent[c.Index] = c.Percent
-	t.interpret(c, decimal)
+	t.interpret(c)
 }
 
 // interpret prepares the conversion of an input's texts to numbers, if they are not plain numbers.
-func (t *table) interpret(c Column, decimal string) {
+func (t *table) interpret(c Column) {
 	t.keepCurrency(c.Index, c.Currency)
-	m := c.meaning(decimal)
+	m := c.meaning(t.want.Decimal)
 	if m == nil || c.Index < 0 {
 		return
 	}
@@ -391,23 +377,24 @@ func (t *table) keepCurrency(j int, of string) {
 }
 
 // oneCurrency adds a fault if two numbers of column j have different currencies.
-func (t *table) oneCurrency(decimal string, line int, at func(j int) int, j int, text string) {
-	switch first, wrong := t.otherCurrency(decimal, j, field{text: text}); {
+func (t *table) oneCurrency(line int, at func(j int) int, j int, text string) {
+	switch first, wrong := t.otherCurrency(j, tables.Field{Text: text}); {
 	case wrong:
-		t.faults.once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are in %s; write all in "+
-			"one currency, or leave the column out (drop)", t.names[j], text, cells.Currency(text), first)
-	case first == "" && decimal != "":
+		t.Faults.Once(fault{"currency", j}, line, at(j), "column %q: %q is in %s, and others are "+
+			"in %s; write all in one currency, or leave the column out (drop)", t.Names[j], text, cells.Currency(text),
+			first)
+	case first == "" && t.want.Decimal != "":
 		t.keepCurrency(j, cells.Currency(text))
 	}
 }
 
 // otherCurrency returns the currency of the numbers of column j so far, and whether a number is in
 // another one.
-func (t *table) otherCurrency(decimal string, j int, f field) (first string, wrong bool) {
-	if decimal == "" || f.typed || t.meanings[j] != nil { // none is read
+func (t *table) otherCurrency(j int, f tables.Field) (first string, wrong bool) {
+	if t.want.Decimal == "" || f.Typed || t.meanings[j] != nil { // none is read
 		return "", false
 	}
-	of := cells.Currency(f.text)
+	of := cells.Currency(f.Text)
 	first = t.currency[j]
 	return first, of != "" && first != "" && of != first
 }
@@ -415,7 +402,7 @@ func (t *table) otherCurrency(decimal string, j int, f field) (first string, wro
 // oneScale notes whether numbers of column j have a percent sign, and whether others do not.
 func (t *table) oneScale(j int, text string, v float64) {
 	if t.scales == nil {
-		t.scales = make([][2]int, len(t.names))
+		t.scales = make([][2]int, len(t.Names))
 	}
 	switch {
 	case strings.HasSuffix(text, "%"):
@@ -432,14 +419,14 @@ func (t *table) mixedScale(j int) {
 	have, later := t.percent[j]
 	switch {
 	case bare > 0 && percent > 0:
-		t.warnings = append(t.warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
-			"divided by 100; others, without one, are not: %d", t.names[j], bare))
+		t.Warnings = append(t.Warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
+			"divided by 100; others, without one, are not: %d", t.Names[j], bare))
 	case later && have && bare > 0:
-		t.warnings = append(t.warnings, cause.Percent.Of(bare, "numbers of %q have no percent sign, and are not "+
-			"divided by 100; those of the training cases have one, and are", t.names[j]))
+		t.Warnings = append(t.Warnings, cause.Percent.Of(bare, "numbers of %q have no percent sign, and are not "+
+			"divided by 100; those of the training cases have one, and are", t.Names[j]))
 	case later && !have && percent > 0:
-		t.warnings = append(t.warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
-			"divided by 100; some of the training cases have none, and are not", t.names[j]))
+		t.Warnings = append(t.Warnings, cause.Percent.Of(percent, "numbers of %q have a percent sign and are "+
+			"divided by 100; some of the training cases have none, and are not", t.Names[j]))
 	}
 }
 
@@ -449,81 +436,65 @@ func (t *table) percents(j int) bool {
 }
 
 // notValue describes why a text of column j cannot be read as a number.
-func (t *table) notValue(want readOptions, j int, text string) string {
+func (t *table) notValue(j int, text string) string {
 	if m := t.meanings[j]; m != nil {
 		wrong, remedy := m.Explain(text)
-		return fmt.Sprintf("%q %s; %s", text, wrong, want.remedy("correct it", remedy))
+		return fmt.Sprintf("%q %s; %s", text, wrong, t.remedy("correct it", remedy))
 	}
-	return cells.WhyNoNumber(text, want.decimal) + "; " + want.remedy("correct it", fmt.Sprintf("leave the column out "+
-		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.names[j]))
+	return cells.WhyNoNumber(text, t.want.Decimal) + "; " + t.remedy("correct it", fmt.Sprintf("leave the column out "+
+		"(drop: [%s]), or if it holds categories set categorical: one_hot", t.Names[j]))
 }
 
 // value returns the number of a field of column j, or NaN, its mark, and whether the value is
 // missing. Among cases to predict, texts that are no numbers and have no meaning are missing.
-func (t *table) value(want readOptions, line int, at func(j int) int, j int, f field) (v float64, mark string,
-	missing bool) {
-	v, mark, missing = t.parsed(want, j, f)
-	if t.roles[j] != number || missing || !want.predicting || want.missing == "error" {
+func (t *table) value(line int, at func(j int) int, j int, f tables.Field) (v float64, mark string, missing bool) {
+	v, mark, missing = t.parsed(j, f)
+	if t.roles[j] != number || missing || !t.want.Predicting || t.want.missing == "error" {
 		return v, mark, missing
 	}
 	why := "are no numbers"
 	if m := t.meanings[j]; m != nil {
 		why = m.ExplainSeveral()
 	}
-	if of, wrong := t.otherCurrency(want.decimal, j, f); wrong {
+	if of, wrong := t.otherCurrency(j, f); wrong {
 		why = "are not in " + of
 	} else if !math.IsNaN(v) {
 		return v, mark, false
 	}
-	t.unreadCell(j, t.read-1, line, at(j), f.text, why+": they are treated as missing")
+	t.unreadCell(j, t.read-1, line, at(j), f.Text, why+": they are treated as missing")
 	return math.NaN(), "", true
 }
 
 // parsed is value for training cases. Texts without a meaning are NaN.
-func (t *table) parsed(want readOptions, j int, f field) (v float64, mark string, missing bool) {
-	v, missing = want.value(t.roles[j], f)
+func (t *table) parsed(j int, f tables.Field) (v float64, mark string, missing bool) {
+	v, missing = t.want.value(t.roles[j], f)
 	m := t.meanings[j]
 	if m == nil {
 		return v, "", missing
 	}
 	switch m.(type) {
 	case cells.Quantity, cells.Durations:
-		if f.typed && !math.IsNaN(f.number) || missing {
+		if f.Typed && !math.IsNaN(f.Number) || missing {
 			return v, "", missing
 		}
 	}
-	if v, mark, ok := m.Number(f.text); ok {
+	if v, mark, ok := m.Number(f.Text); ok {
 		return v, mark, false
 	}
 	return math.NaN(), "", missing
 }
 
-// fill reads the rows of a file whose columns are known; n is an upper bound of their number.
-func (t *table) fill(c contents, n int, want readOptions) error {
-	if err := t.begin(want, n); err != nil {
-		return err
-	}
-	cell, at := c.cell, c.at
-	for {
-		line, ok := c.next()
-		if !ok {
-			return nil
-		}
-		t.add(want, line, cell, at)
-	}
-}
-
 // remedy returns the advice for the file. Before a model is fitted it adds the advice for the data
 // section.
-func (want *readOptions) remedy(inFile, inSection string) string {
-	if want.predicting {
+func (t *table) remedy(inFile, inSection string) string {
+	if t.want.Predicting {
 		return inFile
 	}
 	return inFile + ", " + inSection
 }
 
-// end truncates the columns to the cases read.
-func (t *table) end() {
+// finish truncates the columns to the cases read, and warns of mixed percent signs.
+func (t *table) finish() {
 	for j := range t.scales {
 		t.mixedScale(j)
 	}
@@ -533,34 +504,13 @@ func (t *table) end() {
 	t.known = nil
 }
 
-// fits refuses a file that is too large for a dense matrix.
-func (t *table) fits(n, columns int) bool {
-	if columns > maxColumns || n > maxCells/max(1, columns) {
-		t.faults.add(0, 0, "%s of %s are more than can be held (%d columns, %d values); take a part of the "+
-			"file", cells.Several(n, "row"), cells.Several(columns, "column"), maxColumns, maxCells)
-		return false
-	}
-	return true
-}
-
-// filled refuses a file that would need much memory for few values.
-func (t *table) filled(n, columns, values int) bool {
-	if n <= max(sparseFree, maxEmpty*values)/max(1, columns) {
-		return true
-	}
-	t.faults.add(0, 0, "%s of %s have only %s; a table has a value in one of %d places or more; leave out the columns "+
-		"that have few", cells.Several(n, "row"), cells.Several(columns, "column"), cells.Several(values, "value"),
-		maxEmpty)
-	return false
-}
-
 // passes reports whether the case is skipped because of its label.
-func (t *table) passes(want readOptions, f field) bool {
-	if want.keep == nil {
+func (t *table) passes(f tables.Field) bool {
+	if t.want.keep == nil {
 		return false
 	}
-	label := cells.Canonical(f.text, want.decimal)
-	if _, missing := want.value(target, f); missing || want.keep(label) {
+	label := cells.Canonical(f.Text, t.want.Decimal)
+	if _, missing := t.want.value(target, f); missing || t.want.keep(label) {
 		return false
 	}
 	t.skippedLabels[label]++
@@ -568,27 +518,27 @@ func (t *table) passes(want readOptions, f field) bool {
 }
 
 // missing handles a missing value of column j. It is a fault unless missing values are allowed.
-func (t *table) missing(want readOptions, r role, line int, at func(j int) int, j int, what string) {
+func (t *table) missing(r role, line int, at func(j int) int, j int, what string) {
 	kind := fault{"missing", j}
-	if want.missing == "drop" || want.predicting && (r == target || r.counts()) || t.faults.repeats(kind, line) {
+	if t.want.missing == "drop" || t.want.Predicting && (r == target || r.counts()) || t.Faults.Repeats(kind, line) {
 		return
 	}
 	switch {
 	case r == target:
-		t.faults.once(kind, line, at(j), "the label (column %q) is missing; write it, or set unlabelled: drop, "+
-			"or missing: drop", t.names[j])
+		t.Faults.Once(kind, line, at(j), "the label (column %q) is missing; write it, or set unlabelled: drop, "+
+			"or missing: drop", t.Names[j])
 	case r == weighing:
-		t.faults.once(kind, line, at(j), "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
-			"set missing: drop", t.names[j])
+		t.Faults.Once(kind, line, at(j), "the weight (column %q) is missing; write it, 0 to leave the case out, or "+
+			"set missing: drop", t.Names[j])
 	case r.counts():
-		t.faults.once(kind, line, at(j), "the %s (column %q) is missing; write it, or set missing: drop",
-			amountNames[r], t.names[j])
+		t.Faults.Once(kind, line, at(j), "the %s (column %q) is missing; write it, or set missing: drop",
+			amountNames[r], t.Names[j])
 	case r == needed:
-		t.faults.once(kind, line, at(j), "the group (column %q) is missing; write it, or set missing: drop",
-			t.names[j])
-	case want.missing == "" || want.missing == "error":
-		t.faults.once(kind, line, at(j), "column %q has no %s; %s", t.names[j], what,
-			want.remedy("write it", "or set missing: drop, mean or median"))
+		t.Faults.Once(kind, line, at(j), "the group (column %q) is missing; write it, or set missing: drop",
+			t.Names[j])
+	case t.want.missing == "" || t.want.missing == "error":
+		t.Faults.Once(kind, line, at(j), "column %q has no %s; %s", t.Names[j], what,
+			t.remedy("write it", "or set missing: drop, mean or median"))
 	}
 }
 
@@ -609,8 +559,8 @@ func (t *table) leftOut() string {
 
 // index maps column names to positions.
 func (t *table) index() map[string]int {
-	index := make(map[string]int, len(t.names))
-	for j, name := range t.names {
+	index := make(map[string]int, len(t.Names))
+	for j, name := range t.Names {
 		index[name] = j
 	}
 	return index
@@ -622,14 +572,14 @@ func (t *table) unreadCell(j, row, line, at int, text, why string) {
 		text = strings.ToValidUTF8(text[:maxCell], "") + "…"
 	}
 	cell := Cell{Row: row, Line: line, Text: strings.Clone(text)}
-	if t.faults.place != nil && line > 0 {
-		cell.Line, cell.Place = 0, t.faults.place(line, at)
+	if place := t.Faults.Place(line, at); place != "" {
+		cell.Line, cell.Place = 0, place
 	}
 	if t.unread == nil {
 		t.unread = map[int]*Unread{}
 	}
 	if t.unread[j] == nil {
-		t.unread[j] = &Unread{Column: t.names[j], Why: why}
+		t.unread[j] = &Unread{Column: t.Names[j], Why: why}
 	}
 	t.unread[j].add(Unread{N: 1, First: []Cell{cell}})
 }

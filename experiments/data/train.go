@@ -11,22 +11,24 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // readTrain reads the training data.
-func (s Spec) readTrain(src source) (*Data, error) {
+func (s Spec) readTrain(src tables.Source) (*Data, error) {
 	var schema *Schema
 	var group int
-	want := readOptions{missing: s.Missing, decimal: s.Decimal, drop: s.Unlabelled == "drop"}
+	want := readOptions{missing: s.Missing, drop: s.Unlabelled == "drop"}
+	want.Decimal = s.Decimal
 	var tokens []string
 	for _, text := range s.MissingValues {
 		tokens = append(tokens, strings.TrimSpace(string(text)))
 	}
-	want.lacking(tokens)
+	want.SetMissing(tokens)
 	for _, u := range s.uses() {
-		want.named = append(want.named, u.column)
+		want.Names = append(want.Names, u.column)
 	}
 	kept := s.canonicalNames(s.Classes...)
 	var place func(class string) int
@@ -43,10 +45,10 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema.MissingValues, schema.Unlabelled, schema.Decimal = want.tokens, s.Unlabelled, s.Decimal
+	schema.MissingValues, schema.Unlabelled, schema.Decimal = tokens, s.Unlabelled, s.Decimal
 	schema.Encoding = s.Encoding
-	if t.comma != 0 {
-		schema.Delimiter = string(t.comma)
+	if t.Delimiter != 0 {
+		schema.Delimiter = string(t.Delimiter)
 	}
 	for _, c := range append(slices.Clone(schema.Inputs), schema.Label) {
 		if c.IgnoreCase && t.texts[c.Index] != nil && !t.marked[c.Index] {
@@ -59,10 +61,10 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		schema.Inputs[k].Percent = t.percents(schema.Inputs[k].Index)
 		schema.Inputs[k].Coded = schema.Inputs[k].Levels != nil && s.Categorical == "kernel"
 	}
-	if s.MissingIndicators {
+	if s.MissingIndicators && len(t.rows) > 0 {
 		schema.markGaps(t)
 	}
-	if err := t.faults.err(); err != nil {
+	if err := t.Faults.Err(); err != nil {
 		return nil, err
 	}
 	if !s.Regression {
@@ -77,8 +79,8 @@ func (s Spec) readTrain(src source) (*Data, error) {
 	d.Guessed = s.Label == "" && s.Dataset == "" && !schema.Counts
 	d.LeftOut = s.leftOut(t)
 	if len(t.rows) < 2 {
-		t.faults.add(t.lines[0], 0, "is the only case; at least two are needed to train on")
-		return nil, t.faults
+		t.Faults.Add(t.lines[0], 0, "is the only case; at least two are needed to train on")
+		return nil, t.Faults
 	}
 	d.OtherClasses = t.leftOutClasses(schema.Label)
 	if group >= 0 {
@@ -92,18 +94,18 @@ func (s Spec) readTrain(src source) (*Data, error) {
 		case n == 1:
 			d.Warnings = append(d.Warnings, cause.Single.New("class %q has a single case", d.Classes[k]))
 		case n == len(d.Labels):
-			t.faults.add(0, 0, "has only cases of class %q%s; at least two classes are needed", d.Classes[k],
+			t.Faults.Add(0, 0, "has only cases of class %q%s; at least two classes are needed", d.Classes[k],
 				t.leftOut())
 		}
 	}
-	return d, t.faults.err()
+	return d, t.Faults.Err()
 }
 
 // remaining returns the columns that have no role yet. It leaves out dropped columns and the query
 // numbers of a sparse file.
 func (t *table) remaining(drop []int) (inputs []int) {
 	for j, r := range t.roles {
-		if r == ignored && !slices.Contains(drop, j) && !(t.sparse && t.names[j] == "qid") {
+		if r == ignored && !slices.Contains(drop, j) && !(t.Sparse && t.Names[j] == "qid") {
 			inputs = append(inputs, j)
 		}
 	}
@@ -121,9 +123,9 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	of := map[string][]int{} // columns of each key
 	for i, j := range places {
 		of[uses[i].key] = append(of[uses[i].key], j)
-		uses[i].column = t.names[j]
+		uses[i].column = t.Names[j]
 	}
-	if t.sparse {
+	if t.Sparse {
 		p = notSparse(uses)
 	}
 	if len(p) > 0 {
@@ -133,20 +135,20 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	case len(of["counts"]) > 0:
 		t.label = of["counts"][0]
 	case s.Label == "":
-		uses = slices.Insert(uses, 0, use{"label", t.names[t.label]})
+		uses = slices.Insert(uses, 0, use{"label", t.Names[t.label]})
 	default:
 		t.label = of["label"][0]
 	}
 	p = overlaps(uses)
 
 	schema = &Schema{
-		Sparse: t.sparse, Header: t.header, Width: len(t.names), Label: Column{Name: t.names[t.label], Index: t.label},
+		Sparse: t.Sparse, Header: t.Header, Width: len(t.Names), Label: Column{Name: t.Names[t.label], Index: t.label},
 		Only: len(s.Classes) > 0, Ordered: len(s.Order) > 0, Above: s.Above, Missing: s.Missing,
 	}
-	t.roles, group = make([]role, len(t.names)), -1
+	t.roles, group = make([]role, len(t.Names)), -1
 	for _, j := range of["id"] {
 		t.roles[j] = carried
-		schema.ID = append(schema.ID, Column{Name: t.names[j], Index: j})
+		schema.ID = append(schema.ID, Column{Name: t.Names[j], Index: j})
 	}
 	if s.Group != "" {
 		group = of["group"][0]
@@ -161,7 +163,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 		inputs = t.remaining(of["drop"])
 	}
 	if len(inputs) == 0 && len(p) == 0 {
-		p.add("columns", "no input column is left; the file has %s", cells.List(t.names))
+		p.add("columns", "no input column is left; the file has %s", cells.List(t.Names))
 	}
 	if len(p) > 0 {
 		return nil, -1, p
@@ -169,15 +171,15 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 	schema.Inputs = make([]Column, 0, len(inputs))
 	for _, j := range inputs {
 		t.roles[j] = number
-		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.sparse {
+		if mode := s.categorical(); (mode == "one_hot" || mode == "kernel") && !t.Sparse {
 			t.roles[j] = level
 		}
-		schema.Inputs = append(schema.Inputs, Column{Name: t.names[j], Index: j,
+		schema.Inputs = append(schema.Inputs, Column{Name: t.Names[j], Index: j,
 			IgnoreCase: s.IgnoreCase.All || slices.Contains(of["ignore_case"], j)})
 	}
 	for _, j := range of["ignore_case"] {
 		if j != t.label && !slices.Contains(inputs, j) {
-			return nil, -1, problem("ignore_case", "column %q is neither an input nor the label; remove it", t.names[j])
+			return nil, -1, problem("ignore_case", "column %q is neither an input nor the label; remove it", t.Names[j])
 		}
 	}
 	if err := s.interpret(schema, t, of[described]); err != nil {
@@ -194,7 +196,7 @@ func (s Spec) layout(t *table) (schema *Schema, group int, err error) {
 func (t *table) categorise(places []int) error {
 	for _, j := range places {
 		if r := t.roles[j]; r != number && r != level {
-			return problem("categories", "column %q is not an input; remove it here, or add it to columns", t.names[j])
+			return problem("categories", "column %q is not an input; remove it here, or add it to columns", t.Names[j])
 		}
 		t.roles[j] = category
 	}
@@ -207,7 +209,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 	for i, j := range places {
 		k := slices.IndexFunc(schema.Inputs, func(c Column) bool { return c.Index == j })
 		if k < 0 {
-			return problem("columns", "column %q is not an input; remove its meaning", t.names[j])
+			return problem("columns", "column %q is not an input; remove its meaning", t.Names[j])
 		}
 		c, of := &schema.Inputs[k], s.Columns.Described[string(names[i])]
 		if of.Ordered != nil {
@@ -217,11 +219,11 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 		if of.Date != nil {
 			date := *of.Date
 			if other := slices.Index(names, date.Since); other >= 0 {
-				date.Since = cells.Name(t.names[places[other]])
+				date.Since = cells.Name(t.Names[places[other]])
 			}
 			c.Date = &date
 		}
-		t.interpret(*c, s.Decimal)
+		t.interpret(*c)
 	}
 	return nil
 }
@@ -229,7 +231,7 @@ func (s Spec) interpret(schema *Schema, t *table, places []int) error {
 // weigh sets the column of the weights, if there is one.
 func (s *Schema) weigh(t *table, columns []int) {
 	for _, j := range columns {
-		t.roles[j], s.Weights = weighing, &Column{Name: t.names[j], Index: j}
+		t.roles[j], s.Weights = weighing, &Column{Name: t.Names[j], Index: j}
 	}
 }
 
@@ -242,7 +244,7 @@ func (s *Schema) count(t *table, columns []int) {
 	s.Counts, t.counted = true, true
 	t.roles[columns[0]] = succeeding
 	for _, j := range columns[1:] {
-		t.roles[j], s.Trials = trying, &Column{Name: t.names[j], Index: j}
+		t.roles[j], s.Trials = trying, &Column{Name: t.Names[j], Index: j}
 	}
 }
 
@@ -254,22 +256,22 @@ func (t *table) places(uses []use) (places []int, p Problems) {
 			places = append(places, j)
 			continue
 		}
-		if j, err := strconv.Atoi(u.column); err == nil && j >= 1 && j <= len(t.names) {
+		if j, err := strconv.Atoi(u.column); err == nil && j >= 1 && j <= len(t.Names) {
 			places = append(places, j-1)
 			continue
 		}
-		if absent++; absent >= maxFaults {
+		if absent++; absent >= tables.MaxFaults {
 			continue
 		}
 		kind := "the file has no header; its columns are named"
-		if t.header {
+		if t.Header {
 			kind = "the file's columns are"
 		}
 		p.add(u.key, "no column %q%s (%s %s, or their numbers)", u.column,
-			registry.Nearest(u.column, t.names), kind, cells.List(t.names))
+			registry.Nearest(u.column, t.Names), kind, cells.List(t.Names))
 	}
-	if absent >= maxFaults {
-		p.add("columns", "and %d more columns that the file does not have", absent-maxFaults+1)
+	if absent >= tables.MaxFaults {
+		p.add("columns", "and %d more columns that the file does not have", absent-tables.MaxFaults+1)
 	}
 	return places, p
 }
@@ -311,7 +313,7 @@ func (s *Schema) categories(t *table) {
 					v = math.NaN()
 				}
 				if t.numbers.Set(i, k, v); ok {
-					t.oneCurrency(s.Decimal, t.lines[i], func(int) int { return 0 }, c.Index, f)
+					t.oneCurrency(t.lines[i], func(int) int { return 0 }, c.Index, f)
 					t.oneScale(c.Index, f, v)
 				}
 			}
@@ -327,7 +329,7 @@ func (s *Schema) categories(t *table) {
 		delete(seen, "")
 		c.Levels = slices.Sorted(maps.Keys(seen))
 		if n := len(seen); n > MaxClasses {
-			t.faults.add(t.lines[text], 0, "column %q has %d different texts (%q here), too many for categories (%d); "+
+			t.Faults.Add(t.lines[text], 0, "column %q has %d different texts (%q here), too many for categories (%d); "+
 				"correct it, or name it under drop or id", c.Name, n, texts[text], MaxClasses)
 		}
 	}
@@ -367,7 +369,7 @@ func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error)
 		wayOut = "turn it into two classes with above: 25, say, predict it as a number with likelihood: " +
 			"gaussian, or name another column with label:"
 	}
-	name := t.names[t.label]
+	name := t.Names[t.label]
 	switch {
 	case numeric && fraction >= 0:
 		return nil, problem("label", "column %q is a numeric label (%s, for one), not a class; %s", name,
@@ -387,7 +389,7 @@ func (s Spec) classes(t *table, schema *Schema, kept []string) ([]string, error)
 	if len(p) > 0 {
 		return nil, p
 	}
-	t.warnings = append(t.warnings, resembling(name, classes)...)
+	t.Warnings = append(t.Warnings, resembling(name, classes)...)
 	return s.orderClasses(schema.Label, classes)
 }
 

@@ -27,6 +27,9 @@ type Cell struct {
 // maxCell is the number of bytes of a text in a message.
 const maxCell = 40
 
+// maxAlso is the number of values, or of spellings, that a message lists.
+const maxAlso = 4
+
 // add adds values of the column from later cases.
 func (u *Unread) add(more Unread) {
 	u.N += more.N

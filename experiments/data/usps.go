@@ -55,7 +55,7 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 		cases int
 	}{{train, d, uspsTrain}, {test, d.Test, uspsTest}} {
 		if n, columns := part.d.X.Dims(); n != part.cases || columns != uspsSide*uspsSide || len(d.Classes) != 10 {
-			return nil, (&FileError{Path: part.path}).refuse("has %d cases of %d inputs in %d classes, and "+
+			return nil, (&FileError{Path: part.path}).Refuse("has %d cases of %d inputs in %d classes, and "+
 				"should have %d of %d in 10; give zip.train and then zip.test, from the data page of The Elements of "+
 				"Statistical Learning", n, columns, len(d.Classes), part.cases, uspsSide*uspsSide)
 		}
@@ -63,7 +63,7 @@ func RepartitionUSPS(train, test string) ([]File, error) {
 	files := uspsFiles(d)
 	for _, f := range files {
 		if sum := sha256.Sum256(f.Text); hex.EncodeToString(sum[:]) != uspsSums[f.Name] {
-			return nil, (&FileError{Path: train}).refuse("and %s do not give the digits of the book (%s "+
+			return nil, (&FileError{Path: train}).Refuse("and %s do not give the digits of the book (%s "+
 				"differs); download both again from the data page of The Elements of Statistical "+
 				"Learning", test, f.Name)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 )
 
 // wavesTests is the number of test cases of a set of waves of any size.
@@ -30,9 +31,9 @@ func Waves(n, inputs int) ([]File, error) {
 	switch {
 	case n < 2 || inputs < 2:
 		return nil, fmt.Errorf("%d cases of %d inputs; at least two of each are needed", n, inputs)
-	case inputs >= maxColumns || n > maxCells/(inputs+1)-wavesTests:
+	case inputs >= tables.MaxColumns || n > tables.MaxCells/(inputs+1)-wavesTests:
 		return nil, fmt.Errorf("%d cases of %d inputs are more than can be read again (%d columns, %d values)", n,
-			inputs, maxColumns, maxCells)
+			inputs, tables.MaxColumns, tables.MaxCells)
 	}
 	x, y := waves(n+wavesTests, inputs)
 	text := func(from, to int) []byte {

@@ -28,6 +28,10 @@ func TestWeights(t *testing.T) {
 	if other, err := Load(Spec{Train: train, Label: "y", Columns: Columns{Chosen: []cells.Name{"x"}}}, "", 0); err != nil || other.Hash == d.Hash {
 		t.Errorf("the hash does not depend on weights; error %v", err)
 	}
+	d, err = Load(Spec{Train: file(t, "train.svm", "1 qid:7 1:2 2:5\n-1 qid:7 2:6\n-1 qid:7 1:0.5\n"), Weights: "x1"}, "", 0)
+	if err != nil || !slices.Equal(d.Weights, []float64{2, 0.5}) {
+		t.Errorf("weights of svmlight: %+v, %v; a feature that a line does not have is 0", d, err)
+	}
 	for _, wrong := range []string{"-1", "inf", "heavy", ""} {
 		path := file(t, "wrong.csv", "x,w,y\n1,1,a\n2,1,b\n3,"+wrong+",b\n")
 		_, err := Load(Spec{Train: path, Label: "y", Weights: "w"}, "", 0)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 )
 
 // asXLSX writes sheets of cells, which are elements c without place, as a workbook of Excel has them.
@@ -103,7 +104,7 @@ func scanned(t *testing.T, content, part string) ([][]string, error) {
 		t.Fatal(err)
 	}
 	var out [][]string
-	err := Scan(path+part, func(l Layout) { out = append(out, l.Names) }, func(row []string) { out = append(out, slices.Clone(row)) })
+	err := tables.Scan(path+part, func(l tables.Layout) { out = append(out, l.Names) }, func(row []string) { out = append(out, slices.Clone(row)) })
 	return out, err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 )
@@ -23,7 +24,7 @@ func Source(name string) (data.Spec, error) {
 	if unknown == nil {
 		return data.Spec{Dataset: name}, nil
 	}
-	file, _ := data.Located(name)
+	file, _ := tables.Located(name)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return data.Spec{}, fmt.Errorf("%w, and there is no file of that name", unknown)
 	}
@@ -50,7 +51,7 @@ func Describe(name, label string) (out Described, err error) {
 		t, err = columns.Read(from.Train, label)
 	}
 	switch {
-	case from.Dataset != "" || errors.Is(err, data.ErrSparse):
+	case from.Dataset != "" || errors.Is(err, tables.ErrSparse):
 		from.Label = cells.Name(label)
 		d, err = ReadAny(&from)
 	case err == nil:

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
@@ -79,7 +79,7 @@ func Rebased(file, assignment string) string {
 	}
 	changed := false
 	for _, n := range paths {
-		name, _ := data.Located(n.Value)
+		name, _ := tables.Located(n.Value)
 		_, missing := os.Stat(name)
 		absolute, err := filepath.Abs(n.Value)
 		if n.Kind == strictyaml.ScalarNode && !filepath.IsAbs(n.Value) && missing == nil && err == nil {

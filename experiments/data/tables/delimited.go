@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"encoding/csv"
@@ -25,17 +25,17 @@ var delimiters = []struct {
 // delimiter returns the delimiter that occurs, outside quotes, in most of the first ten lines.
 // There is none if the first line is one known name. A comma between digits is part of a number if
 // numbers can have commas, unless commas separated the training file.
-func (want *readOptions) delimiter(text string) (char rune, name string) {
+func (want *Options) delimiter(text string) (char rune, name string) {
 	in, lines := make([]int, len(delimiters)), 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		if lines == 0 && slices.Contains(want.named, line) {
+		if lines == 0 && slices.Contains(want.Names, line) {
 			break
 		}
-		if want.decimal != "" && want.delimited != "" && want.delimited != "," {
+		if want.Decimal != "" && want.Delimiter != "" && want.Delimiter != "," {
 			line = withCommas().ReplaceAllString(line, "0")
 		}
 		for k, d := range delimiters {
@@ -150,7 +150,7 @@ func (r *records) next() []string {
 			if quote.Line != quote.StartLine { // an open quote: report where it begins
 				column = 0
 			}
-			r.faults.once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+
+			r.faults.Once(fault{"quote", 0}, quote.StartLine, column, "a quote out of place or not closed: "+
 				"put the whole field in quotes and double those inside it, or remove it")
 			return []string{}
 		}
@@ -174,42 +174,42 @@ func (r *records) next() []string {
 // delimitedRows reads the rows of delimited columns.
 type delimitedRows struct {
 	*records
-	table  *table
+	table  *Table
 	fields []string
 }
 
 // openDelimited opens a table of columns between delimiters.
-func openDelimited(t *table, src source, want *readOptions) (contents, int) {
-	text, known, delimiterName := src.text, t.names != nil, ""
+func openDelimited(t *Table, src Source, want *Options) (Rows, int) {
+	text, known, delimiterName := src.text, t.Names != nil, ""
 	if !known {
-		t.comma, delimiterName = want.delimiter(text)
+		t.Delimiter, delimiterName = want.delimiter(text)
 	}
 	line := 0
 	for s := range strings.Lines(text) { // checked before any field is allocated
 		switch line++; {
 		case len(s) > maxLine:
-			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have; "+
+			t.Faults.Add(line, 0, "has %d bytes, more than the %d that one line may have; "+
 				"a data file has one line for each case", len(s), maxLine)
 			return nil, 0
-		case len(s) > maxColumns && outsideQuotes(s, byte(t.comma)) > maxColumns:
-			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
-				"the file", maxColumns)
+		case len(s) > MaxColumns && outsideQuotes(s, byte(t.Delimiter)) > MaxColumns:
+			t.Faults.Add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
+				"the file", MaxColumns)
 			return nil, 0
 		}
 	}
-	if t.comma == ' ' {
+	if t.Delimiter == ' ' {
 		text = strings.ReplaceAll(text, "\t", " ")
 	}
 	if !known {
-		t.single = len(newRecords(text, t.comma, &FileError{}).next()) == 1
+		t.single = len(newRecords(text, t.Delimiter, &FileError{}).next()) == 1
 	}
 	if t.single {
 		text = quoteEmptyLines(text)
 	}
-	r := newRecords(text, t.comma, t.faults)
+	r := newRecords(text, t.Delimiter, t.Faults)
 	if !known {
-		if want.words {
-			want.named = wordsAbove(text, t.comma)
+		if want.Words {
+			want.Names = wordsAbove(text, t.Delimiter)
 		}
 		if ok := t.describeColumns(r, text, delimiterName, want); !ok {
 			return nil, 0
@@ -219,13 +219,13 @@ func openDelimited(t *table, src source, want *readOptions) (contents, int) {
 	t.commented(text)
 	r.single, r.trailing = t.single, t.trailing
 	n := 1 + strings.Count(strings.TrimRight(text, "\n"), "\n") // upper bound of the rows
-	n = min(n, 1+(len(text)+1)/len(t.names))                    // each row is at least as long as its delimiters
+	n = min(n, 1+(len(text)+1)/len(t.Names))                    // each row is at least as long as its delimiters
 	return &delimitedRows{records: r, table: t}, n
 }
 
 // commented warns of lines that are left out as comments and could be cases, or the header.
-func (t *table) commented(text string) {
-	if len(t.names) == 1 || !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n#") {
+func (t *Table) commented(text string) {
+	if len(t.Names) == 1 || !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n#") {
 		return
 	}
 	n, first, quoted := 0, "", false
@@ -234,11 +234,11 @@ func (t *table) commented(text string) {
 			quoted = quoted != (strings.Count(line, `"`)%2 == 1)
 			continue
 		}
-		fields := 1 + outsideQuotes(line, byte(t.comma))
-		if t.comma == ' ' {
+		fields := 1 + outsideQuotes(line, byte(t.Delimiter))
+		if t.Delimiter == ' ' {
 			fields = len(strings.Fields(line))
 		}
-		if r, _ := utf8.DecodeRuneInString(line[1:]); unicode.IsSpace(r) || fields != len(t.names) {
+		if r, _ := utf8.DecodeRuneInString(line[1:]); unicode.IsSpace(r) || fields != len(t.Names) {
 			continue
 		}
 		if n++; n == 1 {
@@ -246,28 +246,27 @@ func (t *table) commented(text string) {
 		}
 	}
 	if n > 0 {
-		t.warnings = append(t.warnings, cause.Comments.Of(n, "lines begin with # and have as many fields as a case: %s",
+		t.Warnings = append(t.Warnings, cause.Comments.Of(n, "lines begin with # and have as many fields as a case: %s",
 			strings.ToValidUTF8(first, "")))
 	}
 }
 
-func (l *delimitedRows) next() (line int, ok bool) {
+func (l *delimitedRows) Next() (line int, ok bool) {
 	for l.fields = l.records.next(); l.fields != nil; l.fields = l.records.next() {
 		if len(l.fields) > 0 {
 			line, _ = l.FieldPos(0)
-			if len(l.fields) == len(l.table.names) {
+			if len(l.fields) == len(l.table.Names) {
 				return line, true
 			}
 			l.table.wrongWidth(line, len(l.fields))
 		} // no fields: the quotes are incorrect
-		l.table.read++
 	}
 	return 0, false
 }
 
-func (l *delimitedRows) cell(column int) field { return field{text: l.fields[column]} }
+func (l *delimitedRows) Cell(column int) Field { return Field{Text: l.fields[column]} }
 
-func (l *delimitedRows) at(column int) int {
+func (l *delimitedRows) At(column int) int {
 	_, at := l.FieldPos(column)
 	return at
 }
@@ -328,13 +327,13 @@ func wordsAbove(text string, comma rune) []string {
 // describeColumns reads the first two lines: the number of columns, whether a delimiter ends each
 // line, and the names of the columns. Afterwards r is at the first case. It returns false if there
 // is nothing to read.
-func (t *table) describeColumns(r *records, text, delimiter string, want *readOptions) (ok bool) {
+func (t *Table) describeColumns(r *records, text, delimiter string, want *Options) (ok bool) {
 	peek := newRecords(text, r.comma, &FileError{})
 	first := slices.Clone(peek.next())
 	second := slices.Clone(peek.next())
 	switch {
 	case first == nil:
-		t.faults.add(0, 0, "is empty; a data file has one line for each case")
+		t.Faults.Add(0, 0, "is empty; a data file has one line for each case")
 		return false
 	case len(first) == 0 || second != nil && len(second) == 0: // the number of columns is unknown
 		for r.next() != nil { // report further incorrect quotes
@@ -353,32 +352,32 @@ func (t *table) describeColumns(r *records, text, delimiter string, want *readOp
 		second = peek.next()
 	}
 	if second == nil && !slices.ContainsFunc(first, want.isNumber) {
-		t.faults.add(1, 0, "has a single line, and no number in it: a header without cases")
+		t.Faults.Add(1, 0, "has a single line, and no number in it: a header without cases")
 		return false
 	}
-	t.header = want.isHeader(first, second)
-	t.names, t.label = cells.Positional(width), width-1
+	t.Header = want.isHeader(first, second)
+	t.Names, t.Label = cells.Positional(width), width-1
 	switch {
-	case t.header:
-		t.form = delimiter + "-separated columns, header"
+	case t.Header:
+		t.Form = delimiter + "-separated columns, header"
 		t.nameColumns(r)
 	case r.blanks() && isZip(text, width):
-		t.label, t.form = 0, "zip.train form: blank-separated columns, the label first, no header"
+		t.Label, t.Form = 0, "zip.train form: blank-separated columns, the label first, no header"
 	default:
-		t.form = delimiter + "-separated columns, no header"
+		t.Form = delimiter + "-separated columns, no header"
 	}
 	return true
 }
 
 // isHeader reports whether first has the names of columns: it contains a name that the caller knows
 // and that is not a number, or it has text in a column in which second has a number.
-func (want *readOptions) isHeader(first, second []string) bool {
-	known := make(map[string]bool, len(want.named))
-	for _, name := range want.named {
+func (want *Options) isHeader(first, second []string) bool {
+	known := make(map[string]bool, len(want.Names))
+	for _, name := range want.Names {
 		known[name] = true
 	}
 	for j, f := range first {
-		_, missing := want.value(number, field{text: f})
+		_, missing := want.Number(Field{Text: f})
 		if !want.isNumber(f) && (known[f] || !missing && j < len(second) && want.isNumber(second[j])) {
 			return true
 		}
@@ -387,60 +386,61 @@ func (want *readOptions) isHeader(first, second []string) bool {
 }
 
 // nameColumns reads the names from the next line.
-func (t *table) nameColumns(r *records) {
+func (t *Table) nameColumns(r *records) {
 	var numeric []string
 	for j, name := range r.next() {
 		if name == "" {
-			name = t.names[j]
-			t.renamed("column %d has no name in the header; it is called %s", j+1, name)
+			name = t.Names[j]
+			t.rename("column %d has no name in the header; it is called %s", j+1, name)
 		}
 		if cells.IsNumber(name) {
 			numeric = append(numeric, name)
 		}
-		t.names[j] = name
+		t.Names[j] = name
 	}
 	t.distinguish()
 	if len(numeric) > 0 {
-		t.warnings = append(t.warnings,
+		t.Warnings = append(t.Warnings,
 			cause.Columns.New("the first line is taken as the header, although it holds numbers (%s)",
 				cells.List(numeric)))
 	}
 }
 
 // distinguish renames the second and further columns with the same name.
-func (t *table) distinguish() {
+func (t *Table) distinguish() {
 	taken := map[string]bool{}
-	for _, name := range t.names {
+	for _, name := range t.Names {
 		taken[name] = true
 	}
 	first, copies := map[string]int{}, map[string]int{}
-	for j, name := range t.names {
+	for j, name := range t.Names {
 		before, again := first[name]
 		if !again {
 			first[name], copies[name] = j, 1
 			continue
 		}
-		for taken[t.names[j]] {
+		for taken[t.Names[j]] {
 			copies[name]++
-			t.names[j] = fmt.Sprintf("%s.%d", name, copies[name])
+			t.Names[j] = fmt.Sprintf("%s.%d", name, copies[name])
 		}
-		taken[t.names[j]] = true
-		t.renamed("the column name %q occurs twice (columns %d and %d); the latter is called %q", name, before+1, j+1,
-			t.names[j])
+		taken[t.Names[j]] = true
+		t.rename("the column name %q occurs twice (columns %d and %d); the latter is called %q", name, before+1, j+1,
+			t.Names[j])
 	}
-	if t.more > 0 {
-		t.warnings = append(t.warnings, cause.Columns.New("%d further columns have no name or that of another", t.more))
+	if t.renamed > 0 {
+		t.Warnings = append(t.Warnings,
+			cause.Columns.New("%d further columns have no name or that of another", t.renamed))
 	}
 }
 
-// renamed warns of a column whose name differs from the header. Only the first few columns have a
+// rename warns of a column whose name differs from the header. Only the first few columns have a
 // warning.
-func (t *table) renamed(format string, args ...any) {
-	if len(t.warnings) >= maxFaults {
-		t.more++
+func (t *Table) rename(format string, args ...any) {
+	if len(t.Warnings) >= MaxFaults {
+		t.renamed++
 		return
 	}
-	t.warnings = append(t.warnings, cause.Columns.New(format, args...))
+	t.Warnings = append(t.Warnings, cause.Columns.New(format, args...))
 }
 
 // isZip reports whether blank-separated columns without a header have the format of zip.train.
@@ -468,18 +468,18 @@ func isZip(text string, width int) bool {
 }
 
 // wrongWidth reports a line of n fields.
-func (t *table) wrongWidth(line, n int) {
-	t.faults.once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", cells.Several(n, "field"),
-		len(t.names), t.widthHint(n))
+func (t *Table) wrongWidth(line, n int) {
+	t.Faults.Once(fault{"width", n}, line, 0, "%s, where the first line has %d%s", cells.Several(n, "field"),
+		len(t.Names), t.widthHint(n))
 }
 
 // widthHint suggests a reason for a line of n fields.
-func (t *table) widthHint(n int) string {
+func (t *Table) widthHint(n int) string {
 	switch {
-	case t.header && n == len(t.names)+1:
+	case t.Header && n == len(t.Names)+1:
 		return "; a header does not name row numbers (in R: write.table with row.names = FALSE)"
 	case n == 1:
-		return "; the file was taken as " + t.form
+		return "; the file was taken as " + t.Form
 	}
 	return ""
 }

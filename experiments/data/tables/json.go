@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ func isJSON(text string) bool {
 
 // objects reads the rows of a file of JSON objects: JSON lines, or one array of objects.
 type objects struct {
-	table  *table
+	table  *Table
 	text   string
 	tokens *json.Decoder
 	// began: something was read; array: the objects are in an array; inside: an object is being
@@ -33,50 +33,50 @@ type objects struct {
 	columns map[string]int // nil while these are collected
 	names   []string
 	values  int // read so far
-	row     []field
+	row     []Field
 	begin   []int // byte offsets of the values
 	// The line of an offset is counted from the line before.
 	line, counted int
 }
 
 // openJSON opens a file of objects. Every key is a column, in the order of first occurrence.
-func openJSON(t *table, src source, want *readOptions) (contents, int) {
+func openJSON(t *Table, src Source, want *Options) (Rows, int) {
 	o := newObjects(t, src.text)
-	o.predicting = want.predicting
+	o.predicting = want.Predicting
 	o.columns, o.names = map[string]int{}, nil
 	n := 0
 	for o.object(true) {
 		n++
 	}
-	if len(t.faults.Faults) > 0 {
+	if len(t.Faults.Faults) > 0 {
 		return nil, 0
 	}
 	if n == 0 || len(o.names) == 0 {
-		t.faults.add(0, 0, "holds no value; a line is an object such as {\"age\": 34, \"state\": \"ill\"}")
+		t.Faults.Add(0, 0, "holds no value; a line is an object such as {\"age\": 34, \"state\": \"ill\"}")
 		return nil, 0
 	}
-	t.form, t.header, t.names, t.label = "JSON lines", true, o.names, len(o.names)-1
+	t.Form, t.Header, t.Names, t.Label = "JSON lines", true, o.names, len(o.names)-1
 	if o.array {
-		t.form = "JSON, an array of objects"
+		t.Form = "JSON, an array of objects"
 	}
-	if !t.filled(n, len(o.names), o.values) {
+	if !t.Faults.filled(n, len(o.names), o.values) {
 		return nil, 0
 	}
 	rows := newObjects(t, src.text)
-	rows.predicting = want.predicting
-	rows.columns, rows.row, rows.begin = o.columns, make([]field, len(o.names)), make([]int, len(o.names))
+	rows.predicting = want.Predicting
+	rows.columns, rows.row, rows.begin = o.columns, make([]Field, len(o.names)), make([]int, len(o.names))
 	return rows, n
 }
 
-func newObjects(t *table, text string) *objects {
+func newObjects(t *Table, text string) *objects {
 	o := &objects{table: t, text: text, tokens: json.NewDecoder(strings.NewReader(text)), line: 1}
 	o.tokens.UseNumber()
 	return o
 }
 
-func (o *objects) next() (line int, ok bool) {
+func (o *objects) Next() (line int, ok bool) {
 	for j := range o.row {
-		o.row[j], o.begin[j] = field{}, 0
+		o.row[j], o.begin[j] = Field{}, 0
 	}
 	if !o.object(false) {
 		return 0, false
@@ -84,9 +84,9 @@ func (o *objects) next() (line int, ok bool) {
 	return o.line, true
 }
 
-func (o *objects) cell(column int) field { return o.row[column] }
+func (o *objects) Cell(column int) Field { return o.row[column] }
 
-func (o *objects) at(column int) int {
+func (o *objects) At(column int) int {
 	if o.begin[column] == 0 {
 		return 0
 	}
@@ -96,7 +96,7 @@ func (o *objects) at(column int) int {
 // fault reports a mistake at a byte offset. Reading ends there, because the rest cannot be parsed.
 func (o *objects) fault(offset int, format string, args ...any) bool {
 	line := 1 + strings.Count(o.text[:offset], "\n")
-	o.table.faults.add(line, offset-strings.LastIndexByte(o.text[:offset], '\n'), format, args...)
+	o.table.Faults.Add(line, offset-strings.LastIndexByte(o.text[:offset], '\n'), format, args...)
 	return false
 }
 
@@ -203,7 +203,7 @@ func (o *objects) value(key string, keys bool) bool {
 	if !ok {
 		return false
 	}
-	var v field
+	var v Field
 	switch token := token.(type) {
 	case json.Delim:
 		if o.predicting {
@@ -231,15 +231,15 @@ func (o *objects) value(key string, keys bool) bool {
 		}
 		v = textCell(token)
 	case bool:
-		v = field{text: fmt.Sprint(token)}
+		v = Field{Text: fmt.Sprint(token)}
 	}
 	o.values++
 	j, known := o.columns[key]
 	switch {
 	case !keys:
 		o.row[j], o.begin[j] = v, offset
-	case !known && len(o.names) == maxColumns:
-		return o.fault(offset, "has more than %d keys, which is more than can be held", maxColumns)
+	case !known && len(o.names) == MaxColumns:
+		return o.fault(offset, "has more than %d keys, which is more than can be held", MaxColumns)
 	case !known:
 		o.columns[key] = len(o.names)
 		o.names = append(o.names, key)

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"bufio"
@@ -12,17 +12,17 @@ import (
 
 // utf8Name is the encoding of a file without a byte-order mark and without the key encoding.
 // western is the encoding that init tries for a file that is not UTF-8.
-const utf8Name, western = "utf-8", "windows-1252"
+const UTF8, Western = "utf-8", "windows-1252"
 
 // encodings lists the values of the key encoding; the first is the default. UTF-8 needs no decoder.
 var encodings = []struct {
 	name string
 	encoding.Encoding
 }{
-	{utf8Name, nil},
+	{UTF8, nil},
 	{"utf-16le", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
 	{"utf-16be", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
-	{western, charmap.Windows1252},
+	{Western, charmap.Windows1252},
 	{"windows-1250", charmap.Windows1250},
 	{"windows-1251", charmap.Windows1251},
 	{"windows-1253", charmap.Windows1253},
@@ -39,11 +39,11 @@ var encodings = []struct {
 
 // marks lists the byte-order marks. A mark takes precedence over the key.
 var marks = []struct{ bytes, encoding string }{
-	{"\xef\xbb\xbf", utf8Name}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
+	{"\xef\xbb\xbf", UTF8}, {"\xff\xfe", "utf-16le"}, {"\xfe\xff", "utf-16be"},
 }
 
 // encodingModes returns the names of encodings.
-func encodingModes() (names []string) {
+func Encodings() (names []string) {
 	for _, e := range encodings {
 		names = append(names, e.name)
 	}

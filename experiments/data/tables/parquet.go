@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"encoding/binary"
@@ -19,35 +19,35 @@ import (
 
 // parquet reads the rows of a Parquet file, one page of each column at a time.
 type parquet struct {
-	table   *table
+	table   *Table
 	content string
 	groups  []format.RowGroup
 	columns []*parquetColumn
 	left    int64 // rows of the group that are not read yet
 	row     int   // rows read
-	fields  []field
+	fields  []Field
 }
 
 // openParquet opens a Parquet file. Its columns hold numbers, texts, truth values, dates or times;
 // nested ones are refused.
-func openParquet(t *table, src source, _ *readOptions) (contents, int) {
-	t.form, t.header = "Parquet", true
-	t.faults.place = func(row, _ int) string { return "row " + strconv.Itoa(row) }
+func openParquet(t *Table, src Source, _ *Options) (Rows, int) {
+	t.Form, t.Header = "Parquet", true
+	t.Faults.place = func(row, _ int) string { return "row " + strconv.Itoa(row) }
 	p := &parquet{table: t, content: src.text}
 	meta, err := p.footer()
 	if err == nil {
 		err = p.describe(meta)
 	}
 	if err != nil {
-		t.faults.add(0, 0, "%v", err)
+		t.Faults.Add(0, 0, "%v", err)
 		return nil, 0
 	}
 	for _, c := range p.columns {
-		t.names = append(t.names, c.name)
+		t.Names = append(t.Names, c.name)
 	}
-	t.label = len(t.names) - 1
+	t.Label = len(t.Names) - 1
 	t.distinguish()
-	p.fields = make([]field, len(p.columns))
+	p.fields = make([]Field, len(p.columns))
 	return p, int(meta.NumRows)
 }
 
@@ -129,7 +129,7 @@ func (p *parquet) describe(meta *format.FileMetaData) error {
 	return nil
 }
 
-func (p *parquet) next() (line int, ok bool) {
+func (p *parquet) Next() (line int, ok bool) {
 	for p.left == 0 {
 		if len(p.groups) == 0 {
 			return 0, false
@@ -156,19 +156,19 @@ func (p *parquet) next() (line int, ok bool) {
 
 // broken reports a column that cannot be read on.
 func (p *parquet) broken(c *parquetColumn, err error) (line int, ok bool) {
-	p.table.faults.add(max(1, p.row), 0, "column %q: %v", c.name, err)
+	p.table.Faults.Add(max(1, p.row), 0, "column %q: %v", c.name, err)
 	p.groups, p.left = nil, 0
 	return 0, false
 }
 
-func (p *parquet) cell(column int) field { return p.fields[column] }
+func (p *parquet) Cell(column int) Field { return p.fields[column] }
 
-func (p *parquet) at(int) int { return 0 }
+func (p *parquet) At(int) int { return 0 }
 
 // parquetCell returns the function that makes a cell of a value's bytes; nil: none can be made.
-func parquetCell(kind format.Type, e *format.SchemaElement) func(value []byte) (field, error) {
-	sure := func(of func(v []byte) field) func([]byte) (field, error) {
-		return func(v []byte) (field, error) { return of(v), nil }
+func parquetCell(kind format.Type, e *format.SchemaElement) func(value []byte) (Field, error) {
+	sure := func(of func(v []byte) Field) func([]byte) (Field, error) {
+		return func(v []byte) (Field, error) { return of(v), nil }
 	}
 	signed := func(v []byte) int64 {
 		if kind == format.Int32 {
@@ -182,15 +182,15 @@ func parquetCell(kind format.Type, e *format.SchemaElement) func(value []byte) (
 	}
 	switch kind {
 	case format.Boolean:
-		return sure(func(v []byte) field { return field{text: strconv.FormatBool(v[0] != 0)} })
+		return sure(func(v []byte) Field { return Field{Text: strconv.FormatBool(v[0] != 0)} })
 	case format.Float:
-		return sure(func(v []byte) field {
+		return sure(func(v []byte) Field {
 			return numberCell(float64(math.Float32frombits(binary.LittleEndian.Uint32(v))), 32)
 		})
 	case format.Double:
-		return sure(func(v []byte) field { return numberCell(math.Float64frombits(binary.LittleEndian.Uint64(v)), 64) })
+		return sure(func(v []byte) Field { return numberCell(math.Float64frombits(binary.LittleEndian.Uint64(v)), 64) })
 	case format.Int96: // nanoseconds of a Julian day
-		return sure(func(v []byte) field {
+		return sure(func(v []byte) Field {
 			days := int64(binary.LittleEndian.Uint32(v[8:])) - 2440588
 			return timeCell(time.Unix(days*86400, int64(binary.LittleEndian.Uint64(v))))
 		})
@@ -200,11 +200,11 @@ func parquetCell(kind format.Type, e *format.SchemaElement) func(value []byte) (
 			return nil
 		}
 		if kind == format.Int32 || kind == format.Int64 {
-			return sure(func(v []byte) field { return decimalCell(big.NewInt(signed(v)), scale) })
+			return sure(func(v []byte) Field { return decimalCell(big.NewInt(signed(v)), scale) })
 		}
-		return func(v []byte) (field, error) {
+		return func(v []byte) (Field, error) {
 			if len(v) > 64 {
-				return field{}, fmt.Errorf("a decimal number of %d bytes", len(v))
+				return Field{}, fmt.Errorf("a decimal number of %d bytes", len(v))
 			}
 			n := new(big.Int).SetBytes(v)
 			if len(v) > 0 && v[0] >= 0x80 { // two's complement
@@ -220,22 +220,22 @@ func parquetCell(kind format.Type, e *format.SchemaElement) func(value []byte) (
 		return sure(wholeKind(kind, e, was, signed))
 	}
 	if _, uuid := e.LogicalType.Value.(*format.UUIDType); uuid && e.TypeLength.V == 16 {
-		return sure(func(v []byte) field {
+		return sure(func(v []byte) Field {
 			h := hex.EncodeToString(v)
-			return field{text: h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]}
+			return Field{Text: h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]}
 		})
 	}
 	return nil
 }
 
 // textValue is a value that must be text.
-func textValue(v []byte) (field, error) {
+func textValue(v []byte) (Field, error) {
 	text := string(v)
 	if !utf8.Valid(v) || strings.ContainsRune(text, 0) {
 		if len(text) > 40 {
 			text = text[:40]
 		}
-		return field{}, fmt.Errorf("%q is not UTF-8 text", text)
+		return Field{}, fmt.Errorf("%q is not UTF-8 text", text)
 	}
 	return textCell(text), nil
 }
@@ -249,7 +249,7 @@ func decimalScale(e *format.SchemaElement, was deprecated.ConvertedType) (scale 
 }
 
 // decimalCell is n / 10^scale.
-func decimalCell(n *big.Int, scale int) field {
+func decimalCell(n *big.Int, scale int) Field {
 	text := new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)
 	v, _ := strconv.ParseFloat(text, 64)
 	return typedCell(text, v)
@@ -257,7 +257,7 @@ func decimalCell(n *big.Int, scale int) field {
 
 // wholeKind returns the meaning of the whole numbers of a column.
 func wholeKind(kind format.Type, e *format.SchemaElement, was deprecated.ConvertedType,
-	signed func(v []byte) int64) func(v []byte) field {
+	signed func(v []byte) int64) func(v []byte) Field {
 	moment, clock := time.Duration(0), false
 	unit := func(u format.TimeUnit) time.Duration {
 		switch u.Value.(type) {
@@ -293,18 +293,18 @@ func wholeKind(kind format.Type, e *format.SchemaElement, was deprecated.Convert
 	}
 	switch {
 	case day:
-		return func(v []byte) field { return field{text: time.Unix(signed(v)*86400, 0).UTC().Format(time.DateOnly)} }
+		return func(v []byte) Field { return Field{Text: time.Unix(signed(v)*86400, 0).UTC().Format(time.DateOnly)} }
 	case clock:
-		return func(v []byte) field { return field{text: since(v).Format("15:04:05.999999999")} }
+		return func(v []byte) Field { return Field{Text: since(v).Format("15:04:05.999999999")} }
 	case moment > 0:
-		return func(v []byte) field { return timeCell(since(v)) }
+		return func(v []byte) Field { return timeCell(since(v)) }
 	case unsigned && kind == format.Int32:
-		return func(v []byte) field { return wholeCell(int64(binary.LittleEndian.Uint32(v))) }
+		return func(v []byte) Field { return wholeCell(int64(binary.LittleEndian.Uint32(v))) }
 	case unsigned:
-		return func(v []byte) field {
+		return func(v []byte) Field {
 			n := binary.LittleEndian.Uint64(v)
 			return typedCell(strconv.FormatUint(n, 10), float64(n))
 		}
 	}
-	return func(v []byte) field { return wholeCell(signed(v)) }
+	return func(v []byte) Field { return wholeCell(signed(v)) }
 }

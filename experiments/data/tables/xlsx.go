@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"archive/zip"
@@ -37,7 +37,7 @@ const sheetRows, sheetColumns = 1 << 20, 1 << 14
 // sheetCell is a cell that is not empty, with its column from 0.
 type sheetCell struct {
 	column int
-	field
+	Field
 }
 
 // sheetRow is a row that is not empty, with its number from 1.
@@ -49,18 +49,18 @@ type sheetRow struct {
 // openXLSX opens a sheet of a workbook: the requested one, or the only one that is not empty. Empty
 // rows and columns do not count. A first row without a number is a header. A first row with a
 // number is a header if some column has a text in it and a number in the second row.
-func openXLSX(t *table, src source, _ *readOptions) (contents, int) {
-	t.form = "xlsx"
+func openXLSX(t *Table, src Source, _ *Options) (Rows, int) {
+	t.Form = "xlsx"
 	name, rows, err := readWorkbook(src.text, src.part)
 	if err != nil {
-		t.faults.add(0, 0, "%v", err)
+		t.Faults.Add(0, 0, "%v", err)
 		return nil, 0
 	}
 	if len(rows) == 0 {
-		t.faults.add(0, 0, "sheet %q is empty; a sheet has one row for each case", name)
+		t.Faults.Add(0, 0, "sheet %q is empty; a sheet has one row for each case", name)
 		return nil, 0
 	}
-	t.faults.place = func(row, column int) string {
+	t.Faults.place = func(row, column int) string {
 		letters := ""
 		for ; column > 0; column = (column - 1) / 26 {
 			letters = string(rune('A'+(column-1)%26)) + letters
@@ -80,31 +80,31 @@ func openXLSX(t *table, src source, _ *readOptions) (contents, int) {
 			s.places = append(s.places, j+1)
 		}
 	}
-	t.names, t.label = cells.Positional(len(s.places)), len(s.places)-1
-	if t.header = isHeading(rows); t.header {
-		t.form += ", header"
+	t.Names, t.Label = cells.Positional(len(s.places)), len(s.places)-1
+	if t.Header = isHeading(rows); t.Header {
+		t.Form += ", header"
 		for _, c := range rows[0].cells {
-			t.names[s.columns[c.column]] = c.text
+			t.Names[s.columns[c.column]] = c.Text
 		}
 		t.distinguish()
 		rows = rows[1:]
 	} else {
-		t.form += ", no header"
+		t.Form += ", no header"
 	}
 	if len(rows) == 0 {
-		t.faults.add(0, 0, "sheet %q has a header without cases", name)
+		t.Faults.Add(0, 0, "sheet %q has a header without cases", name)
 		return nil, 0
 	}
-	if !t.filled(len(rows), len(s.places), values) {
+	if !t.Faults.filled(len(rows), len(s.places), values) {
 		return nil, 0
 	}
-	s.rows, s.row = rows, make([]field, len(s.places))
+	s.rows, s.row = rows, make([]Field, len(s.places))
 	return s, len(rows)
 }
 
 // isHeading reports whether the first row has the names of the columns.
 func isHeading(rows []sheetRow) bool {
-	isText := func(c sheetCell) bool { return !c.typed && !cells.IsNumber(c.text) }
+	isText := func(c sheetCell) bool { return !c.Typed && !cells.IsNumber(c.Text) }
 	first := rows[0].cells
 	if !slices.ContainsFunc(first, func(c sheetCell) bool { return !isText(c) }) {
 		return true
@@ -121,25 +121,25 @@ type sheet struct {
 	columns []int // column of the table for each column of the sheet; -1: empty
 	places  []int // column of the sheet, from 1, for each column of the table
 	rows    []sheetRow
-	row     []field
+	row     []Field
 }
 
-func (s *sheet) next() (line int, ok bool) {
+func (s *sheet) Next() (line int, ok bool) {
 	if len(s.rows) == 0 {
 		return 0, false
 	}
 	clear(s.row)
 	first := s.rows[0]
 	for _, c := range first.cells {
-		s.row[s.columns[c.column]] = c.field
+		s.row[s.columns[c.column]] = c.Field
 	}
 	s.rows = s.rows[1:]
 	return first.number, true
 }
 
-func (s *sheet) cell(column int) field { return s.row[column] }
+func (s *sheet) Cell(column int) Field { return s.row[column] }
 
-func (s *sheet) at(column int) int { return s.places[column] }
+func (s *sheet) At(column int) int { return s.places[column] }
 
 // readWorkbook reads a sheet of a workbook.
 func readWorkbook(content, asked string) (name string, rows []sheetRow, err error) {
@@ -474,7 +474,7 @@ func (b *workbook) readSheet(name string) (rows []sheetRow, err error) {
 			if err != nil {
 				return fmt.Errorf("cell %s: %w", c.Place, err)
 			}
-			if content.text != "" {
+			if content.Text != "" {
 				row := &rows[len(rows)-1]
 				row.cells = append(row.cells, sheetCell{column - 1, content})
 			}
@@ -499,25 +499,25 @@ func columnOf(place string) (column int) {
 }
 
 // content returns the field of a cell from its type and text.
-func (b *workbook) content(kind string, of int, text string) (field, error) {
+func (b *workbook) content(kind string, of int, text string) (Field, error) {
 	if text == "" {
-		return field{}, nil
+		return Field{}, nil
 	}
 	switch kind {
 	case "s":
 		k, err := strconv.Atoi(text)
 		if err != nil || k < 0 || k >= len(b.shared) {
-			return field{}, fmt.Errorf("it has text %q of %d texts", text, len(b.shared))
+			return Field{}, fmt.Errorf("it has text %q of %d texts", text, len(b.shared))
 		}
 		return textCell(b.shared[k]), nil
 	case "b":
-		return field{text: strconv.FormatBool(text == "1" || text == "true")}, nil
+		return Field{Text: strconv.FormatBool(text == "1" || text == "true")}, nil
 	case "inlineStr", "str", "e":
 		return textCell(text), nil
 	case "d":
 		for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", time.DateOnly} {
 			if at, err := time.Parse(form, text); err == nil && form == time.DateOnly {
-				return field{text: text}, nil
+				return Field{Text: text}, nil
 			} else if err == nil {
 				return timeCell(at), nil
 			}
@@ -526,7 +526,7 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return field{}, fmt.Errorf("%q is no number", text)
+		return Field{}, fmt.Errorf("%q is no number", text)
 	}
 	if digits := strings.TrimPrefix(text, "-"); math.Abs(v) >= 1<<53 && strings.Trim(digits, "0123456789") == "" {
 		return typedCell(text, v), nil // the digits of the nearest float64 may be another id
@@ -539,7 +539,7 @@ func (b *workbook) content(kind string, of int, text string) (field, error) {
 
 // shown converts a number to a date or a time if its style shows one. Days are counted from the end
 // of 1899, with a 29 February 1900 that never was, or from 1904.
-func (b *workbook) shown(v float64, s style) field {
+func (b *workbook) shown(v float64, s style) Field {
 	const lastDay, millis = 2958466, 86400000
 	span := s.elapsed && !s.date
 	if s == (style{}) || !(v < lastDay && (v >= 0 || span && v > -lastDay)) {
@@ -547,7 +547,7 @@ func (b *workbook) shown(v float64, s style) field {
 	}
 	n := int64(math.Round(v * millis))
 	if span {
-		return field{text: elapsed(n)}
+		return Field{Text: elapsed(n)}
 	}
 	days := n/millis + int64(b.from)
 	if days < 60 {
@@ -559,9 +559,9 @@ func (b *workbook) shown(v float64, s style) field {
 	case s.date && (s.time || s.elapsed):
 		return timeCell(at)
 	case s.date:
-		return field{text: at.Format(time.DateOnly)}
+		return Field{Text: at.Format(time.DateOnly)}
 	}
-	return field{text: at.Format("15:04:05.999")}
+	return Field{Text: at.Format("15:04:05.999")}
 }
 
 // elapsed formats a duration in milliseconds as hours, minutes and seconds.

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"errors"
@@ -67,27 +67,27 @@ type sparseCase struct {
 	unread     map[int]string // values of cases to predict that are no numbers, by their places in value
 }
 
-// readSVMLight reads the sparse format. Dense columns are made only after checking that the largest
-// index fits.
-func readSVMLight(t *table, text string, want readOptions) error {
-	t.form, t.sparse = "svmlight", true
+// openSVMLight opens a file in the sparse format. Names are made only after checking that the
+// largest index fits.
+func openSVMLight(t *Table, src Source, want *Options) (Rows, int) {
+	t.Form, t.Sparse = "svmlight", true
 	var cases []sparseCase
 	features, values, hasQID, line := 0, 0, false, 0
-	for s := range strings.Lines(text) {
+	for s := range strings.Lines(src.text) {
 		if line++; len(s) > maxLine {
-			t.faults.add(line, 0, "has %d bytes, more than the %d that one line may have", len(s), maxLine)
-			return nil
+			t.Faults.Add(line, 0, "has %d bytes, more than the %d that one line may have", len(s), maxLine)
+			return nil, 0
 		}
 		s, _, _ = strings.Cut(s, "#")
-		const most = maxColumns + 2 // label, qid, and each index once
+		const most = MaxColumns + 2 // label, qid, and each index once
 		fields := fieldsAt(s, most+1)
 		switch {
 		case len(fields) == 0:
 			continue
 		case len(fields) > most:
-			t.faults.add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
+			t.Faults.Add(line, 0, "has more than %d fields, which is more than can be held; take a part of "+
 				"the file", most)
-			return nil
+			return nil, 0
 		}
 		c := t.parseSparse(want, line, fields)
 		cases = append(cases, c)
@@ -97,49 +97,63 @@ func readSVMLight(t *table, text string, want readOptions) error {
 			values += n
 		}
 	}
-	if !t.fits(len(cases), features+2) { // checked before the names are made
-		return nil
+	if !t.Faults.Fits(len(cases), features+2) { // checked before the names are made
+		return nil, 0
 	}
 	if cells := len(cases) * features; cells > max(sparseFree, maxSparsity*values) {
-		return t.faults.refuse("%d rows with indices up to %d hold only %d values, but would need a dense matrix "+
+		t.Faults.Add(0, 0, "%d rows with indices up to %d hold only %d values, but would need a dense matrix "+
 			"of %d; number the features from 1 without gaps", len(cases), features, values, cells)
+		return nil, 0
 	}
-	t.names = cells.Positional(features)
+	t.Names = cells.Positional(features)
 	if hasQID {
-		t.names = append(t.names, "qid")
+		t.Names = append(t.Names, "qid")
 	}
-	t.label = len(t.names)
-	t.names = append(t.names, "label")
-	if err := t.begin(want, len(cases)); err != nil {
-		return err
+	t.Label = len(t.Names)
+	t.Names = append(t.Names, "label")
+	rows := &sparseRows{cases: cases, row: make([]Field, len(t.Names)), begins: make([]int, len(t.Names))}
+	for j := range features {
+		rows.row[j].Typed = true
 	}
-	for _, c := range cases {
-		text := func(j int) fieldAt { // the text of label or qid
-			if t.names[j] == "label" {
-				return c.label
-			}
-			return c.qid
-		}
-		if !t.add(want, c.line, func(j int) field { return field{text: text(j).text} },
-			func(j int) int { return text(j).at + 1 }) {
-			continue
-		}
-		for k, j := range c.index {
-			if t.roles[j] == number {
-				t.numbers.Set(len(t.rows)-1, t.place[j], c.value[k])
-				if text, is := c.unread[k]; is {
-					t.unreadCell(int(j), t.read-1, c.line, 0, text, "are no numbers: they are treated as missing")
-				}
-			}
-		}
-	}
-	return nil
+	return rows, len(cases)
 }
 
+// sparseRows has the rows of a svmlight file. Their columns are the features, then qid, if the file
+// has any, and the label.
+type sparseRows struct {
+	cases  []sparseCase
+	now    sparseCase
+	row    []Field // its fields
+	begins []int   // the begins of label and qid in the line
+}
+
+func (s *sparseRows) Next() (line int, ok bool) {
+	for _, j := range s.now.index {
+		s.row[j] = Field{Typed: true}
+	}
+	if len(s.cases) == 0 {
+		return 0, false
+	}
+	s.now, s.cases = s.cases[0], s.cases[1:]
+	for k, f := range []fieldAt{s.now.label, s.now.qid} {
+		if j := len(s.row) - 1 - k; j >= 0 && !s.row[j].Typed {
+			s.row[j], s.begins[j] = Field{Text: f.text}, f.at+1
+		}
+	}
+	for k, j := range s.now.index {
+		s.row[j] = Field{Text: s.now.unread[k], Typed: true, Number: s.now.value[k]}
+	}
+	return s.now.line, true
+}
+
+func (s *sparseRows) Cell(column int) Field { return s.row[column] }
+
+func (s *sparseRows) At(column int) int { return s.begins[column] }
+
 // parseSparse reads label, qid and pairs, and records faults.
-func (t *table) parseSparse(want readOptions, line int, fields []fieldAt) sparseCase {
+func (t *Table) parseSparse(want *Options, line int, fields []fieldAt) sparseCase {
 	c := sparseCase{line: line, label: fields[0], unread: map[int]string{}}
-	fault := func(f fieldAt, format string, args ...any) { t.faults.add(line, f.at+1, format, args...) }
+	fault := func(f fieldAt, format string, args ...any) { t.Faults.Add(line, f.at+1, format, args...) }
 	if strings.Contains(c.label.text, ":") {
 		fault(c.label, "%q where the label should be; a line is: label index:value index:value …", c.label.text)
 	}
@@ -156,9 +170,9 @@ func (t *table) parseSparse(want readOptions, line int, fields []fieldAt) sparse
 		j, err := strconv.ParseInt(index, 10, 64)
 		v, ok := cells.ParsePlain(value)
 		switch {
-		case errors.Is(err, strconv.ErrRange), err == nil && j > maxColumns:
+		case errors.Is(err, strconv.ErrRange), err == nil && j > MaxColumns:
 			fault(f, "index %s is larger than %d, the limit for a dense matrix; number the features from 1 "+
-				"without gaps", index, maxColumns)
+				"without gaps", index, MaxColumns)
 		case err != nil:
 			fault(f, "index %q is not a whole number", index)
 		case j < 1:
@@ -166,7 +180,7 @@ func (t *table) parseSparse(want readOptions, line int, fields []fieldAt) sparse
 		case len(c.index) > 0 && int64(c.index[len(c.index)-1]) >= j-1:
 			fault(f, "index %d after %d: indices must increase along a line; sort them, and give each once",
 				j, c.index[len(c.index)-1]+1)
-		case !ok && want.predicting && want.missing != "error":
+		case !ok && want.Unparsed:
 			c.unread[len(c.value)] = value
 			c.index, c.value = append(c.index, int32(j-1)), append(c.value, math.NaN())
 		case !ok && cells.Missing(value):

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,181 +19,28 @@ import (
 
 // Limits on the size of files.
 const (
-	maxText     = 1 << 31 // bytes of a plain file
+	MaxText     = 1 << 31 // bytes of a plain file
 	maxUnzipped = 1 << 28 // bytes of text in a compressed file, whose size is unknown before it is decompressed
 	maxPipe     = 1 << 26 // bytes of input other than a regular file, which may have no end
 	maxRatio    = 200     // decompressed bytes per compressed byte, beyond ratioFree
 	ratioFree   = 1 << 25 // decompressed bytes that any file may have
 	maxLine     = 1 << 24 // bytes of one line
-	maxColumns  = 1 << 20 // columns of a file, and the largest svmlight index
-	maxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
+	MaxColumns  = 1 << 20 // columns of a file, and the largest svmlight index
+	MaxCells    = 1 << 27 // cases × inputs: 1 GiB as a dense matrix
 	maxSparsity = 4000    // cells per value of a svmlight file, beyond sparseFree
 	maxEmpty    = 100     // cells per value of a JSON file or a workbook, beyond sparseFree
 	sparseFree  = 1 << 22 // cells
-	maxKnown    = 1000    // number of different texts that are kept once
-	maxFaults   = 20      // number of faults listed in full
-	maxFault    = 500     // bytes of one fault
-	maxAlso     = 4       // number of further lines listed for one fault
-	// also the maximum number of levels of a categorical input; a column with more is treated as a
-	// mistake
-	MaxClasses = 100
 )
 
-// Fault is one problem of a file. Line and Column (in bytes of UTF-8) count from 1; 0 means
-// unknown. The first few further lines with the same problem are listed.
-type Fault struct {
-	Line, Column int
-	Message      string
-	lines        []int // further lines with the problem
-	further      int   // number of lines beyond lines
-	kind         fault
-}
-
-// fault identifies a problem that is reported once, however many lines have it.
-type fault struct {
-	what   string
-	column int
-}
-
-// also lists the further lines with the same problem.
-func (f Fault) also(place func(line, column int) string) string {
-	if len(f.lines) == 0 {
-		return ""
-	}
-	text := "; likewise in line"
-	if place != nil {
-		text = "; likewise in"
-	} else if len(f.lines)+f.further > 1 {
-		text += "s"
-	}
-	for i, line := range f.lines {
-		switch {
-		case i > 0 && i == len(f.lines)-1 && f.further == 0:
-			text += " and"
-		case i > 0:
-			text += ","
-		}
-		if place != nil {
-			text += " " + place(line, 0)
-		} else {
-			text += fmt.Sprintf(" %d", line)
-		}
-	}
-	if f.further > 0 {
-		text += fmt.Sprintf(" and %d more", f.further)
-	}
-	return text
-}
-
-// FileError lists the problems of a file: the first ones in full, one per line as path:line:column:
-// message, and the number of the others.
-type FileError struct {
-	Path   string
-	Faults []Fault
-	More   int
-
-	notUTF8 bool // it was read as UTF-8, and is text of another encoding
-	// place names a place of a file without lines; column 0 is a row as a whole.
-	place func(line, column int) string
-}
-
-// at returns the path of the file and a position in it.
-func (e *FileError) at(line, column int) string {
-	if e.place != nil && line > 0 {
-		return ":" + e.place(line, column)
-	}
-	text := ""
-	for _, n := range []int{line, column} {
-		if n > 0 {
-			text += fmt.Sprintf(":%d", n)
-		}
-	}
-	return text
-}
-
-func (e *FileError) Error() string {
-	var b strings.Builder
-	for i, f := range e.Faults {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(e.Path + e.at(f.Line, f.Column) + ": " + f.Message + f.also(e.place))
-	}
-	if e.More > 0 {
-		fmt.Fprintf(&b, "\n%s: and %d more", e.Path, e.More)
-	}
-	return b.String()
-}
-
-func (e *FileError) add(line, column int, format string, args ...any) {
-	e.once(fault{}, line, column, format, args...)
-}
-
-// repeats reports whether the problem was already reported for an earlier line, and adds this line
-// to it.
-func (e *FileError) repeats(kind fault, line int) bool {
-	for i := range e.Faults {
-		f := &e.Faults[i]
-		switch {
-		case f.kind != kind:
-			continue
-		case len(f.lines) < maxAlso:
-			f.lines = append(f.lines, line)
-		default:
-			f.further++
-		}
-		return true
-	}
-	return false
-}
-
-// once adds a fault. If kind is not empty, it adds a fault of this kind only once.
-func (e *FileError) once(kind fault, line, column int, format string, args ...any) {
-	if kind != (fault{}) && e.repeats(kind, line) {
-		return
-	}
-	if len(e.Faults) == maxFaults {
-		e.More++
-		return
-	}
-	message := fmt.Sprintf(format, args...)
-	if len(message) > maxFault {
-		message = strings.ToValidUTF8(message[:maxFault], "") + "…"
-	}
-	e.Faults = append(e.Faults, Fault{Line: line, Column: column, Message: message, kind: kind})
-}
-
-// refuse adds a fault of the file as a whole.
-func (e *FileError) refuse(format string, args ...any) error {
-	e.add(0, 0, format, args...)
-	return e
-}
-
-// err returns e if there are faults.
-func (e *FileError) err() error {
-	if len(e.Faults) == 0 {
-		return nil
-	}
-	return e
-}
-
-// source is the content of a file, decompressed. text is UTF-8 without a byte-order mark, and its
+// Source is the content of a file, decompressed. text is UTF-8 without a byte-order mark, and its
 // lines end with \n or \r\n. encoding is the encoding of the file; empty is UTF-8.
-type source struct {
+type Source struct {
 	path, text, encoding string
 	binary               string   // the first bytes of a binary format; empty: text
 	part                 string   // name of the requested sheet
-	files                []source // files of a folder
-	guessed              bool     // the encoding was guessed, of the file or of one of the files
+	files                []Source // files of a folder
+	Guessed              bool     // the encoding was guessed, of the file or of one of the files
 	other                bool     // it is UTF-8, and another encoding is declared
-}
-
-// within returns a path that is relative to dir unless it is absolute.
-func within(dir, path string) string {
-	if dir == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 // Located splits the path FILE#SHEET of a sheet of a workbook. A file whose name has a # is found
@@ -212,72 +58,78 @@ func Located(path string) (file, part string) {
 	return path, ""
 }
 
-// reading has the options for opening a file.
-type reading struct {
-	encoding string // encoding of a text without a byte-order mark
-	guess    bool   // text that is not UTF-8 is western
-	pipe     bool   // a pipe is read too: nothing reads it again
+// Reading has the options for opening a file.
+type Reading struct {
+	Encoding string // encoding of a text without a byte-order mark; empty: UTF-8
+	Guess    bool   // text that is not UTF-8 is windows-1252
+	Pipe     bool   // a pipe is read too: nothing reads it again
 }
 
-// open reads a file, or a part of it. A file that cannot be opened is an *fs.PathError, one with
-// wrong content a *FileError.
-func open(path string, how reading) (source, error) {
+// Open reads a file, a sheet FILE#SHEET of a workbook, or the files of a folder. A file that cannot
+// be opened is an *fs.PathError, one with wrong content a *FileError.
+func Open(path string, how Reading) (Source, error) {
 	file, part := Located(path)
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		return openFiles(file, how)
 	}
 	src, err := openFile(file, how)
 	if err == nil && part != "" && src.binary != zipMagic {
-		err = (&FileError{Path: file}).refuse("has no sheets, of which %q could be one; leave out # and what "+
+		err = (&FileError{Path: file}).Refuse("has no sheets, of which %q could be one; leave out # and what "+
 			"follows it", part)
 	}
 	src.part = part
 	return src, err
 }
 
-// filesOf lists the files of a folder, sorted by name. Names that begin with . or _ are left out.
-func filesOf(folder string) (files []string, err error) {
-	entries, err := os.ReadDir(folder)
+// Files lists the files that Open reads, sorted by name. In a folder, names that begin with . or _
+// are left out.
+func Files(path string) (files []string, err error) {
+	path, _ = Located(path)
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	entries, err := os.ReadDir(path)
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(e.Name(), "_") {
-			files = append(files, filepath.Join(folder, e.Name()))
+			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}
 	return files, err
 }
 
-// openFiles is open for a folder, whose files are the parts of one table.
-func openFiles(folder string, how reading) (source, error) {
-	src, size := source{path: folder}, 0
+// openFiles is Open for a folder, whose files are the parts of one table.
+func openFiles(folder string, how Reading) (Source, error) {
+	src, size := Source{path: folder}, 0
 	e := &FileError{Path: folder}
-	files, err := filesOf(folder)
+	files, err := Files(folder)
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-			return src, e.refuse("has %s in it, which is %s; a table in parts has its files in one folder, and "+
+			return src, e.Refuse("has %s in it, which is %s; a table in parts has its files in one folder, and "+
 				"nothing else", filepath.Base(file), modeName(info.Mode()))
 		}
 		part, err := openPart(file, how)
 		if err != nil {
 			return src, err
 		}
-		if size += len(part.text); size > maxText {
-			return src, e.refuse("has more than the %d bytes that will be read; take a part of it", maxText)
+		if size += len(part.text); size > MaxText {
+			return src, e.Refuse("has more than the %d bytes that will be read; take a part of it", MaxText)
 		}
-		src.guessed = src.guessed || part.guessed
+		src.Guessed = src.Guessed || part.Guessed
 		src.files = append(src.files, part)
 	}
 	if err == nil && len(files) == 0 {
-		err = e.refuse("has no files; a folder has the parts of one table")
+		err = e.Refuse("has no files; a folder has the parts of one table")
 	}
 	return src, err
 }
 
 // openPart is openFile for a part of a table. A part that is UTF-8 is read as UTF-8, whatever
 // encoding is declared.
-func openPart(path string, how reading) (source, error) {
+func openPart(path string, how Reading) (Source, error) {
 	src, err := openFile(path, how)
 	if err == nil && src.doubtful() != "" {
-		how.encoding, how.guess = utf8Name, false
+		how.Encoding, how.Guess = UTF8, false
 		if utf8, wrong := openFile(path, how); wrong == nil {
 			utf8.other = true
 			return utf8, nil
@@ -299,52 +151,52 @@ func modeName(mode os.FileMode) string {
 	return "a device"
 }
 
-// openFile is open for a file as a whole.
-func openFile(path string, how reading) (source, error) {
+// openFile is Open for a file as a whole.
+func openFile(path string, how Reading) (Source, error) {
 	e := &FileError{Path: path}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !how.pipe { // opening it could wait
-		return source{}, e.refuse("is %s, which can be read once, and the data of a study are read again, to check "+
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !how.Pipe { // opening it could wait
+		return Source{}, e.Refuse("is %s, which can be read once, and the data of a study are read again, to check "+
 			"them and to go on; save them first: cat %s > data.csv", modeName(info.Mode()), path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return source{}, err
+		return Source{}, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return source{}, err
+		return Source{}, err
 	}
 	var raw io.ReadSeeker = f
-	limit, size := int64(maxText), info.Size()
+	limit, size := int64(MaxText), info.Size()
 	switch {
 	case !info.Mode().IsRegular():
 		content, err := io.ReadAll(io.LimitReader(f, maxPipe+1))
 		if err != nil {
-			return source{}, err
+			return Source{}, err
 		}
 		raw, limit, size = bytes.NewReader(content), maxPipe, 0
-	case size > maxText:
-		return source{}, e.refuse("has %d bytes, more than the %d that will be read; take a part of it", size, maxText)
+	case size > MaxText:
+		return Source{}, e.Refuse("has %d bytes, more than the %d that will be read; take a part of it", size, MaxText)
 	case size > maxUnzipped/maxRatio: // a compressed file may exceed the limit: count before allocating
-		in, err := e.input(f, how.encoding)
+		in, err := e.input(f, how.Encoding)
 		if err == nil {
-			size, err = e.inflate(in, maxText, io.Discard)
+			size, err = e.inflate(in, MaxText, io.Discard)
 		}
 		if err != nil {
-			return source{}, err
+			return Source{}, err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return source{}, err
+			return Source{}, err
 		}
 	}
-	src, err := decode(path, raw, how.encoding, limit, size)
-	if faults := (*FileError)(nil); how.guess && errors.As(err, &faults) && faults.notUTF8 {
+	src, err := Decode(path, raw, how.Encoding, limit, size)
+	if faults := (*FileError)(nil); how.Guess && errors.As(err, &faults) && faults.notUTF8 {
 		if _, wrong := raw.Seek(0, io.SeekStart); wrong != nil {
-			return source{}, wrong
+			return Source{}, wrong
 		}
-		if other, wrong := decode(path, raw, western, limit, size); wrong == nil {
-			other.guessed = true
+		if other, wrong := Decode(path, raw, Western, limit, size); wrong == nil {
+			other.Guessed = true
 			return other, nil
 		}
 	}
@@ -385,34 +237,34 @@ var unread = []struct{ bytes, is string }{
 	{"%PDF-", "a PDF, not a table; get the table it shows as CSV"},
 }
 
-// decode reads a file, at most limit bytes, and allocates size bytes at once.
-func decode(path string, r io.Reader, encoding string, limit, size int64) (source, error) {
+// Decode reads a file, at most limit bytes of text, and allocates size bytes at once.
+func Decode(path string, r io.Reader, encoding string, limit, size int64) (Source, error) {
 	e := &FileError{Path: path}
 	in, err := e.input(r, encoding)
 	if err != nil {
-		return source{}, err
+		return Source{}, err
 	}
 	return e.content(in, limit, size)
 }
 
 // content reads an opened file, and checks that a text file contains text.
-func (e *FileError) content(in input, limit, size int64) (source, error) {
+func (e *FileError) content(in input, limit, size int64) (Source, error) {
 	var b strings.Builder
 	b.Grow(int(size))
 	if _, err := e.inflate(in, limit, &b); err != nil {
-		return source{}, err
+		return Source{}, err
 	}
 	if in.binary != "" {
-		return source{path: e.Path, text: b.String(), binary: in.binary}, nil
+		return Source{path: e.Path, text: b.String(), binary: in.binary}, nil
 	}
 	return decoded(e.Path, b.String(), in.encoding)
 }
 
 // decoded returns the source of a text that was read in the encoding.
-func decoded(path, content, encoding string) (source, error) {
+func decoded(path, content, encoding string) (Source, error) {
 	content = strings.TrimPrefix(content, "\ufeff")
 	if fault := undecodable(path, content, encoding); fault != nil {
-		return source{}, fault
+		return Source{}, fault
 	}
 	if first, _, _ := strings.Cut(content, "\n"); isNote(first) {
 		content = "#" + content[1:]
@@ -420,7 +272,7 @@ func decoded(path, content, encoding string) (source, error) {
 	if !strings.ContainsRune(content, '\n') { // line ends of old Macintosh files
 		content = strings.ReplaceAll(content, "\r", "\n")
 	}
-	src := source{path: path, text: content}
+	src := Source{path: path, text: content}
 	if named(encoding) != nil {
 		src.encoding = encoding
 	}
@@ -445,17 +297,17 @@ func undecodable(path, content, encoding string) error {
 	const wayOut = "a data file is CSV, svmlight, JSON lines, Parquet or xlsx, plain or under gzip, bzip2 or zstd"
 	switch {
 	case content[at] == 0 && len(content) > 262 && content[257:262] == "ustar":
-		return e.refuse("is a tar archive; unpack it first: tar -xf FILE")
+		return e.Refuse("is a tar archive; unpack it first: tar -xf FILE")
 	case content[at] == 0:
-		e.add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)
+		e.Add(line, column, "byte 0x00 is not %s text; %s", is, wayOut)
 	case is != "UTF-8":
-		e.add(line, 1+utf8.RuneCountInString(content[start:at]), "this character is not %s text; check what the "+
+		e.Add(line, 1+utf8.RuneCountInString(content[start:at]), "this character is not %s text; check what the "+
 			"file was written in (gpc-tune explain encoding), or save it as UTF-8", is)
 	case encoding == "":
-		e.add(line, column, "byte %#02x is not UTF-8 text; set encoding: %s if it is Western text of Windows "+
-			"(gpc-tune explain encoding names others), or save it as UTF-8; %s", content[at], western, wayOut)
+		e.Add(line, column, "byte %#02x is not UTF-8 text; set encoding: %s if it is Western text of Windows "+
+			"(gpc-tune explain encoding names others), or save it as UTF-8; %s", content[at], Western, wayOut)
 	default:
-		e.add(line, column, "byte %#02x is not UTF-8 text, as which the file is read; save it as UTF-8; %s",
+		e.Add(line, column, "byte %#02x is not UTF-8 text, as which the file is read; save it as UTF-8; %s",
 			content[at], wayOut)
 	}
 	return e
@@ -463,7 +315,7 @@ func undecodable(path, content, encoding string) error {
 
 // written returns the encoding for the description of the format, unless it is UTF-8 or nothing
 // depends on it.
-func (s source) written() string {
+func (s Source) written() string {
 	if s.encoding == "" || s.ascii() {
 		return ""
 	}
@@ -471,13 +323,13 @@ func (s source) written() string {
 }
 
 // ascii reports whether the text is ASCII.
-func (s source) ascii() bool {
+func (s Source) ascii() bool {
 	return strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // doubtful returns a warning if the text was read in a single-byte encoding and also is valid
 // UTF-8, judged by the first line with a character beyond ASCII.
-func (s source) doubtful() string {
+func (s Source) doubtful() string {
 	from, is := named(s.encoding).(*charmap.Charmap)
 	at := strings.IndexFunc(s.text, func(r rune) bool { return r >= utf8.RuneSelf })
 	if !is || at < 0 {
@@ -589,7 +441,7 @@ type input struct {
 	compressed string // how; empty: plain
 	command    string // decompresses the file
 	raw        *counter
-	binary     string // see source
+	binary     string // see Source
 	encoding   string // encoding of the text
 }
 
@@ -620,13 +472,13 @@ func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	in := input{raw: &counter{Reader: r}}
 	plain := bufio.NewReaderSize(in.raw, 1<<16)
 	if skipFrames(plain) != nil {
-		return in, e.refuse("breaks off in its first frame (zstd or lz4); fetch the file again")
+		return in, e.Refuse("breaks off in its first frame (zstd or lz4); fetch the file again")
 	}
 	for _, c := range compressions {
 		if begins(plain)(c.magic) {
 			inside, err := c.open(plain)
 			if err != nil {
-				return in, e.refuse("has a broken %s header (%v); fetch the file again", c.name, err)
+				return in, e.Refuse("has a broken %s header (%v); fetch the file again", c.name, err)
 			}
 			in.compressed, in.command, plain = c.name, c.command, bufio.NewReaderSize(inside, 1<<16)
 			break
@@ -634,7 +486,7 @@ func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	}
 	for _, c := range compressions {
 		if begins(plain)(c.magic) {
-			return in, e.refuse("is compressed twice; decompress it first: %s", in.command)
+			return in, e.Refuse("is compressed twice; decompress it first: %s", in.command)
 		}
 	}
 	for _, magic := range binaries {
@@ -645,7 +497,7 @@ func (e *FileError) input(r io.Reader, encoding string) (input, error) {
 	}
 	for _, m := range unread {
 		if begins(plain)(m.bytes) {
-			return in, e.refuse("is %s", m.is)
+			return in, e.Refuse("is %s", m.is)
 		}
 	}
 	in.Reader, in.encoding = unicodeOf(plain, encoding)
@@ -665,13 +517,13 @@ func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err
 		size += int64(n)
 		switch {
 		case size > limit && in.compressed != "":
-			return 0, e.refuse("holds more than %d bytes of text; decompress it: a plain file may have %d",
-				limit, int64(maxText))
+			return 0, e.Refuse("holds more than %d bytes of text; decompress it: a plain file may have %d",
+				limit, int64(MaxText))
 		case size > limit:
-			return 0, e.refuse("holds more than %d bytes of text, which is more than will be read; take a part of "+
+			return 0, e.Refuse("holds more than %d bytes of text, which is more than will be read; take a part of "+
 				"it", limit)
 		case in.compressed != "" && size > ratioFree && size > maxRatio*in.raw.n:
-			return 0, e.refuse("expands to more than %d times its compressed size, which no table does; check "+
+			return 0, e.Refuse("expands to more than %d times its compressed size, which no table does; check "+
 				"the file", maxRatio)
 		}
 		if _, err := w.Write(part); err != nil {
@@ -689,7 +541,7 @@ func (e *FileError) inflate(in input, limit int64, w io.Writer) (size int64, err
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("cut short")
 		}
-		e.add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again, or decompress it "+
+		e.Add(lines, 0, "the %s stream breaks off or is damaged here (%v); fetch the file again, or decompress it "+
 			"first if its own program finds nothing wrong: %s", in.compressed, err, in.command)
 		return 0, e
 	}

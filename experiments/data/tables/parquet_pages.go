@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type parquetColumn struct {
 	kind     format.Type
 	length   int  // bytes of a value of fixed length
 	optional bool // values may be missing
-	cell     func(value []byte) (field, error)
+	cell     func(value []byte) (Field, error)
 	pages    pages // pages of the row group
 }
 
@@ -37,11 +37,11 @@ type pages struct {
 	codec  format.CompressionCodec
 	left   int64 // values of the pages to come
 
-	dictionary []field
+	dictionary []Field
 	there      []byte // 1 for each value of the page that is present; nil: all are
 	at, n      int    // position in the page, and number of its values
 	present    int    // number of values that are present
-	values     func() (field, error)
+	values     func() (Field, error)
 }
 
 var errDamaged = errors.New("is damaged, or not written completely; fetch the file again")
@@ -153,7 +153,7 @@ func (p *pages) open(c *parquetColumn, content string, chunk *format.ColumnChunk
 }
 
 // next returns the next value.
-func (p *pages) next() (v field, err error) {
+func (p *pages) next() (v Field, err error) {
 	for p.at == p.n {
 		err := guarded(p.page)
 		if err != nil {
@@ -162,7 +162,7 @@ func (p *pages) next() (v field, err error) {
 	}
 	p.at++
 	if p.there != nil && p.there[p.at-1] == 0 {
-		return field{}, nil
+		return Field{}, nil
 	}
 	return p.values()
 }
@@ -334,21 +334,21 @@ func (p *pages) begin(n int32, levels, content []byte, as format.Encoding) (err 
 }
 
 // decoder returns a function that returns the values of a page one after another, at most n.
-func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() (field, error), err error) {
+func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() (Field, error), err error) {
 	c := p.column
 	switch {
 	case as == oldDictionary || as == format.RLEDictionary:
 		if len(content) == 0 {
-			return func() (field, error) { return field{}, errShort }, nil
+			return func() (Field, error) { return Field{}, errShort }, nil
 		}
 		index := hybrid(content[1:], int(content[0]))
-		return func() (field, error) {
+		return func() (Field, error) {
 			k, err := index()
 			if err == nil && int(k) >= len(p.dictionary) {
 				err = fmt.Errorf("entry %d of a dictionary of %d", k, len(p.dictionary))
 			}
 			if err != nil {
-				return field{}, err
+				return Field{}, err
 			}
 			return p.dictionary[k], nil
 		}, nil
@@ -359,9 +359,9 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 	case as == format.Plain && len(content) > n*c.length:
 		return nil, errLong
 	case as == format.Plain:
-		return func() (field, error) {
+		return func() (Field, error) {
 			if len(content) < c.length {
-				return field{}, errShort
+				return Field{}, errShort
 			}
 			value := content[:c.length]
 			content = content[c.length:]
@@ -372,9 +372,9 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 			return nil, errShort
 		}
 		k, value := 0, make([]byte, c.length)
-		return func() (field, error) {
+		return func() (Field, error) {
 			if k == n {
-				return field{}, errShort
+				return Field{}, errShort
 			}
 			for b := range value {
 				value[b] = content[b*n+k]
@@ -387,23 +387,23 @@ func (p *pages) decoder(content []byte, n int, as format.Encoding) (next func() 
 }
 
 // texts is decoder for byte arrays, each after its length.
-func (p *pages) texts(content []byte, n int) (next func() (field, error)) {
-	return func() (field, error) {
+func (p *pages) texts(content []byte, n int) (next func() (Field, error)) {
+	return func() (Field, error) {
 		if len(content) < 4 || int64(binary.LittleEndian.Uint32(content)) > int64(len(content)-4) {
-			return field{}, errShort
+			return Field{}, errShort
 		}
 		end := 4 + binary.LittleEndian.Uint32(content)
 		value := content[4:end]
 		content = content[end:]
 		if n--; n == 0 && len(content) > 0 {
-			return field{}, errLong
+			return Field{}, errLong
 		}
 		return p.column.cell(value)
 	}
 }
 
 // truths is decoder for truth values, which are single bits.
-func (p *pages) truths(content []byte, as format.Encoding) (next func() (field, error), err error) {
+func (p *pages) truths(content []byte, as format.Encoding) (next func() (Field, error), err error) {
 	at := 0
 	bit := func() (uint32, error) {
 		if at/8 >= len(content) {
@@ -418,25 +418,25 @@ func (p *pages) truths(content []byte, as format.Encoding) (next func() (field, 
 	case as != format.Plain:
 		return nil, errShort
 	}
-	return func() (field, error) {
+	return func() (Field, error) {
 		v, err := bit()
 		if err != nil {
-			return field{}, err
+			return Field{}, err
 		}
 		return p.column.cell([]byte{byte(v)})
 	}, nil
 }
 
 // deltas is decoder for values that are stored as differences from the previous value.
-func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (field, error), err error) {
+func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (Field, error), err error) {
 	c, k := p.column, -1
 	advance := func() bool { k++; return k < n }
 	switch {
 	case as == format.DeltaBinaryPacked && (c.kind == format.Int32 || c.kind == format.Int64):
 		numbers, _, err := differences(content, n)
-		return func() (field, error) {
+		return func() (Field, error) {
 			if !advance() {
-				return field{}, errShort
+				return Field{}, errShort
 			}
 			return c.cell(binary.LittleEndian.AppendUint64(nil, uint64(numbers[k])))
 		}, err
@@ -451,18 +451,18 @@ func (p *pages) deltas(content []byte, n int, as format.Encoding) (next func() (
 		most := max(ratioFree, maxRatio*len(content))
 		lengths, content, err := differences(content, n)
 		var value []byte
-		return func() (field, error) {
+		return func() (Field, error) {
 			if !advance() || shared[k] < 0 || shared[k] > int64(len(value)) || lengths[k] < 0 ||
 				lengths[k] > int64(len(content)) {
-				return field{}, errShort
+				return Field{}, errShort
 			}
 			value = append(value[:shared[k]:shared[k]], content[:lengths[k]]...)
 			content = content[lengths[k]:]
 			if c.kind == format.FixedLenByteArray && len(value) != c.length {
-				return field{}, errShort
+				return Field{}, errShort
 			}
 			if most -= len(value); most < 0 {
-				return field{}, errors.New("it expands to too many times its size")
+				return Field{}, errors.New("it expands to too many times its size")
 			}
 			return c.cell(value)
 		}, err
