@@ -135,7 +135,7 @@ func TestEarlyStop(t *testing.T) {
 
 // How often a rule ends the trial that would have been the best of 60, and the fraction of the steps
 // that run, on learning curves a - b t^(-c) with noise of standard deviation 0.01: a uniform in
-// [0.5, 1], b in [0.1, 0.6], c in [0.3, 1.3], 27 steps. docs/programs.md has these figures, of 2000
+// [0.5, 1], b in [0.1, 0.6], c in [0.3, 1.3], 27 steps. docs/evidence.md has these figures, of 2000
 // searches.
 func TestRatesOfEarlyStops(t *testing.T) {
 	n := exhaustive.Of(20, 2000)

@@ -30,10 +30,9 @@ func write(name, cases string, rows []row) error {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, head, rows[0].result.Cases, cases, rows[0].result.Inputs, filepath.Base(figures))
-	fmt.Fprintln(&b, "| correction | inducing inputs | unexplained | log evidence | from the exact one | "+
-		"test information (bits) | errors | log loss | processor seconds | memory of a job |")
-	fmt.Fprintln(&b, "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
-	exact := rows[len(rows)-1].result
+	fmt.Fprintln(&b, "| correction | inducing inputs | unexplained | log evidence | "+
+		"test information (bits) | errors | processor seconds | memory of a job |")
+	fmt.Fprintln(&b, "| --- | --: | --: | --: | --: | --: | --: | --: |")
 	for _, r := range rows {
 		points, share := "", ""
 		if i := r.result.Inducing; i != nil {
@@ -44,15 +43,14 @@ func write(name, cases string, rows []row) error {
 		}
 		bits, _ := r.result.Scores.Value("information_bits")
 		errors, _ := r.result.Scores.Value("errors")
-		loss, _ := r.result.Scores.Value("log_loss")
 		evidence := float64(r.result.LogEvidence)
-		fmt.Fprintf(&b, "| %s | %s | %s | %.2f | %+.2f | %.4f | %.0f of %d | %.4f | %.1f | %s |\n",
-			cmp.Or(r.name, "exact"), points, share, evidence, evidence-float64(exact.LogEvidence), bits.Value,
-			errors.Value, r.result.Scores.N, loss.Value, r.seconds, humanize.IBytes(uint64(r.memory)))
+		fmt.Fprintf(&b, "| %s | %s | %s | %.2f | %.4f | %.0f of %d | %.1f | %s |\n",
+			cmp.Or(r.name, "exact"), points, share, evidence, bits.Value,
+			errors.Value, r.result.Scores.N, r.seconds, humanize.IBytes(uint64(r.memory)))
 	}
 	fmt.Fprintf(&b, tail, tolerance, most)
 	fmt.Fprintf(&b, origin, today(), machine.CPU(), runtime.GOMAXPROCS(0))
-	b.WriteString(measured + "\n" + rough + road)
+	b.WriteString(measured + "\n" + road)
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
@@ -96,11 +94,6 @@ func drawn(rows []row) figure.Figure {
 //go:embed beside.md
 var measured string
 
-// rough holds the rows that -rough prints.
-//
-//go:embed rough.md
-var rough string
-
 const head = `# Many cases
 
 From about 4 000 cases on, use inducing inputs: one option of the inference method asks for m of them.
@@ -143,7 +136,15 @@ const origin = `Run on %s with ` + "`go run ./tools/large`" + `, whose comment s
 
 `
 
-const road = `
+const road = `## A rough process
+
+On a rough process (Matérn of order 1/2, two inputs, 20 000 cases) five neighbours are [better than a thousand inducing
+inputs](evidence.md#covariances-of-a-rough-process), in half of the time. Features are worse than the same number of
+inducing inputs. For a smooth process, or with many inputs, take inducing inputs.
+
+With ten classes, some hundred inducing inputs [lose much](evidence.md#inducing-inputs-for-ten-classes): 200 leave 10 %
+of the variance unexplained, and 500 leave 4 %.
+
 ## What is not here
 
 *Mini-batches* of the variational bound (Hensman, Fusi & Lawrence 2013), which would need an optimiser for noisy
