@@ -288,10 +288,10 @@ def plain(value: Any) -> Any:
 
 
 def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A model with its defaults, and how it is tuned by default: by BFGS, for ep on Laplace's log evidence."""
+    """A model with its defaults, and how it is tuned by default: by BFGS, often on Laplace's log evidence."""
     joint = classes > 2 and model.get("classes", "joint") == "joint"
     out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
-    quick = out["inference"] == "ep" and out["likelihood"] in ("probit", "softmax")
+    quick = out["inference"] in ("ep", "sampling") and out["likelihood"] in ("probit", "softmax")
     return out, {"method": "bfgs", **({"inference": "laplace"} if quick else {})}
 
 
@@ -304,21 +304,20 @@ class GaussianProcessClassifier(_Classifier):
         kernel (text or mapping): Covariance function: se (as RBF), matern12, matern32, matern52, rational_quadratic,
             linear, polynomial, constant, noise, periodic, neural_network or hamming. With options, such as a length
             scale for each input: ``{"se": {"ard": True}}``. Of others: ``{"sum": ["se", "noise"]}``, product, active,
-            additive, choice, per_class. Every mapping may be text too: ``"{sum: [se, noise]}"``.
+            additive, per_class, and choice, if tune has restarts. A mapping may be text too: ``"{sum: [se, noise]}"``.
         inference (text or mapping): Method that approximates the posterior and predicts: ep, laplace, pl, online,
             variational, ensemble_mean_field, naive_mean_field, sampling, ``{"ep": {"inducing": 200}}`` for thousands of
-            cases; exact with likelihood gaussian; or another classifier: base_rate, p1nn, least_squares, svm,
-            logistic_regression. ``explain("pairs")`` has the likelihoods of each.
+            cases; or another classifier: base_rate, p1nn, least_squares, svm, logistic_regression.
+            ``explain("pairs")`` has the likelihoods of each.
         likelihood (text or mapping, optional): probit (the default), logit, noisy_threshold or step for two classes;
-            softmax (the default), multinomial_probit or ordinal for more; gaussian; or a choice of others.
+            softmax (the default), multinomial_probit or ordinal for more; or a choice of others.
         mean (text or mapping): Prior mean of the latent function: zero or constant.
         classes (text): With more than two classes joint, or one_vs_rest.
         preprocess (text): standardize, none, power or whiten.
         tune (text or mapping, optional): How hyperparameters are chosen: bfgs, auto, none, which keeps initial values,
             or another of ``explain("strategies")``, as in ``{"method": "bfgs", "restarts": 5}``. By default by bfgs on
-            the log evidence of Laplace's method if ep predicts, which is faster, and else of the method itself.
-        cv (int, optional): Number of folds whose held-out predictions sets() compares with; by default there are none,
-            and no sets.
+            the log evidence of Laplace's method if ep or sampling predicts, and else of the method itself.
+        cv (int, optional): Number of folds whose held-out predictions sets() compares with. By default no sets.
         random_state (int, optional): Seed of all random numbers.
         verbose (bool): Shows progress on standard error.
 

@@ -23,8 +23,7 @@ class Effects:
             of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is ``level``;
             ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has one importance, and
             curves of its parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
-        base_bits (float): The information of the predictions of the labelled cases, in bits per case; NaN without
-            labels.
+        base_bits (float): Information of the predictions of the labelled cases, in bits per case; NaN without labels.
         report_ (Report): The page with all tables and pictures, which a notebook shows.
     """
 

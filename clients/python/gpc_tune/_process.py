@@ -20,10 +20,10 @@ INVALID, FAILURES = (2, 3, 6), 4
 
 # A clause that names a flag or a command of the program ends at a semicolon, and so do a line and an element of a page.
 _PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
-_FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|predict|report|run|search|show|tell)\b)"
+_FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predict|report|run|search|show|tell)\b)"
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^--(?=[a-z-]+:? )", ""), (r"\b(?:train|cases)\.parquet:", "X:"),
-    (r"gpc-tune (?:list|explain) (\w+)", r'gpc_tune.explain("\1")'),
+    (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
     (r"choose another folder with -o", "give another folder"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
@@ -162,7 +162,7 @@ class Process:
             text.append(message)
             for line in message.splitlines() if verbose else ():
                 if not line.startswith(("warning: ", "gpc-tune: ", "results: ")):
-                    print(line, file=sys.stderr, flush=True)
+                    print(line.replace("model: model.json, ", ""), file=sys.stderr, flush=True)
 
         self.busy = True
         try:

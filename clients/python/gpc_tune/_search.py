@@ -40,8 +40,7 @@ class Trial:
     def report(self, step: float, value: float) -> None:
         """Gives the value after a step, such as an epoch. Steps grow.
 
-        Raises StopTrial if the rule stop_early of the search ends the trial there. Values that are not finite are
-        left out.
+        Raises StopTrial if stop_early of the search ends the trial there. Values that are not finite are left out.
         """
         if self.values and not step > self.values[-1][0]:
             raise ValueError(f"step {step} does not follow step {self.values[-1][0]}")
@@ -63,8 +62,9 @@ class Search:
             ``{"whole": {"from": 16, "to": 256, "log": True}}``, ``{"choice": {"values": ["a", "b"]}}``. With the option
             ``"when": {"kind": "a", "n": {"above": 3}}`` points have the value only where kind is a and n is above 3;
             other conditions are a list of values, below, at_least and at_most.
-        trials (int): The number of points in all, up to 1000. bayes and auto stop before if a space has fewer points.
-        method (text): bayes, auto, random, sobol, latin_hypercube, or for numbers alone nelder_mead or cmaes.
+        trials (int): The number of points in all, up to 1000. bayes and auto end before if a space has fewer points.
+        method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
+            converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
@@ -73,8 +73,7 @@ class Search:
         random_state (int, optional): Seed of the search.
 
     Attributes:
-        untold_ (list of Asked): The points whose values are not told yet, also those of an earlier program in this
-            folder.
+        untold_ (list of Asked): Points whose values are not told yet, also of an earlier program in this folder.
         done (bool): The last ask said that all values are told.
     """
 
@@ -85,7 +84,7 @@ class Search:
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
-        self._names, self._trials, self._maximize = list(space), int(trials), maximize
+        self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
                             "tune": {"method": method, "trials": self._trials}}, indent=1, default=plain)
         self._file, self._run, self._asked = (os.path.join(self._folder, name)
@@ -93,7 +92,8 @@ class Search:
         self.untold_: list[Asked] = []
         if self._folder:
             os.makedirs(self._folder, exist_ok=True)
-            self._held = _held.get(self._asked) or _held.setdefault(self._asked, _Held(self._asked))
+            key = os.getpid(), self._asked  # a fork of this Python has no right to the folder
+            self._held = _held.get(key) or _held.setdefault(key, _Held(self._asked))
             with open(self._asked, encoding="utf-8") as file:
                 self.untold_ = [Asked(*asked) for asked in json.loads(file.read() or "[]")]
             if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
@@ -111,7 +111,9 @@ class Search:
                                "a value or None")
         if self.done:
             if not ended and (n := len(self.trials_)) < self._trials:
-                warn(f"{n} trials and not {self._trials}: the space has {n} points, and all are tried")
+                why = f"the space has {n} points, and all are tried" if self._method in ("bayes", "auto") else \
+                    f"the method {self._method} ends there"
+                warn(f"{n} trials and not {self._trials}: {why}")
             return None
         point = {name: functools.reduce(lambda of, part: of[part], name.split(".", 1), asked["point"])
                  for name in self._names if name not in asked.get("inactive", ())}
@@ -271,4 +273,4 @@ class _Held:
                                "ends, end it, or give another folder") from None
 
 
-_held: "weakref.WeakValueDictionary[str, _Held]" = weakref.WeakValueDictionary()
+_held: "weakref.WeakValueDictionary[tuple[int, str], _Held]" = weakref.WeakValueDictionary()
