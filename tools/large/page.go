@@ -147,7 +147,6 @@ of the variance unexplained, and 500 leave 4 %.
 
 ## What is not here
 
-*Mini-batches* of the variational bound (Hensman, Fusi & Lawrence 2013), which would need an optimiser for noisy
-gradients; *graphics cards*, which would be another implementation of the package internal/linalg; and [32-bit
+Mini-batches (Hensman, Fusi & Lawrence 2013), graphics cards, and [32-bit
 numbers](evidence.md#a-covariance-matrix-of-32-bit-numbers), whose errors were measured.
 `
