@@ -49,15 +49,3 @@ func TestPoolOfUnequalParts(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
-
-// A part is held out: neither none nor all.
-func TestHeldOutShare(t *testing.T) {
-	for size, ok := range map[float64]bool{0: true, 0.01: true, 0.99: true, 1: false, -0.1: false, 1.5: false} {
-		if _, err := (HoldOut{TestSize: size}).Split(200, nil, nil, 1); (err == nil) != ok {
-			t.Errorf("%v: %v", size, err)
-		}
-	}
-	if _, err := (HoldOut{TestSize: math.NaN()}).Split(200, nil, nil, 1); err == nil {
-		t.Error("NaN of the cases are held out")
-	}
-}

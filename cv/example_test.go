@@ -8,21 +8,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 )
 
-// The folds hold out every case once.
-func ExampleSplitter() {
-	folds, err := cv.KFold{K: 2}.Split(6, []int{0, 1, 0, 1, 0, 1}, nil, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, f := range folds {
-		fmt.Println(len(f.Train), "train,", len(f.Test), "test")
-	}
-	// Output:
-	// 3 train, 3 test
-	// 3 train, 3 test
-}
-
 // Scores of probabilities for cases with known classes.
 func ExampleEvaluate() {
 	proba := mat.NewDense(3, 2, []float64{0.9, 0.1, 0.2, 0.8, 0.6, 0.4})

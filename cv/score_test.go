@@ -524,3 +524,19 @@ func TestScoresOfOtherPrograms(t *testing.T) {
 		t.Errorf("among all scores: %v", err)
 	}
 }
+
+func permute[T any](v []T, order []int) []T {
+	out := make([]T, len(v))
+	for to, from := range order {
+		out[to] = v[from]
+	}
+	return out
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

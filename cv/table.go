@@ -1,9 +1,8 @@
-// Package cv divides cases into training and test parts, and scores predictions.
+// Package cv scores predictions of held-out cases, and compares models by them.
 //
-// A Splitter (folds, stratified, repeated or by groups, hold-out, leave-one-out; one file each)
-// turns n labels into folds of case numbers. Predictions are the class probabilities of n cases,
-// n×C, or the means and variances of numbers; Evaluate has every score of the table Scores. Two of
-// them, for the probability p_i that case i's true class was given:
+// Package cv/split divides the cases. Predictions are the class probabilities of n cases, n×C, or
+// the means and variances of numbers; Evaluate has every score of the table Scores. Two of them,
+// for the probability p_i that case i's true class was given:
 //
 //	log_loss         = -(1/n) Σ_i ln p_i                  nats per case
 //	information_bits = (1/n) Σ_i (log₂ p_i - log₂ π_i)    bits per case, GPML (3.76)
@@ -29,19 +28,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
-
-// Table lists the splitters.
-var Table = registry.Table[Splitter]{
-	registry.Of[KFold, Splitter]("kfold", "k parts, each tested once (k: 10, from 500 cases on 5; stratified: true)"),
-	registry.Of[RepeatedKFold, Splitter]("repeated_kfold",
-		"kfold, again and again with newly shuffled folds (repeats: 10)"),
-	registry.Of[LeaveOneOut, Splitter]("leave_one_out", "each case is tested once, and all others train"),
-	registry.Of[HoldOut, Splitter]("hold_out", "one random test part (test_size: 0.2, stratified: true)"),
-	registry.Of[GroupKFold, Splitter]("group_kfold",
-		"k parts that keep the cases of a group together (k: 10, from 500 groups on 5; stratified: false)"),
-	registry.Of[Predefined, Splitter]("predefined", "a column of integers gives the fold in which each case is "+
-		"tested"),
-}
 
 // Races lists the rules that eliminate contestants.
 var Races = registry.Table[Race]{
@@ -239,11 +225,6 @@ func Evaluate(p Predictions) (results []Result, warnings []cause.Notice, err err
 		}
 	}
 	return results, p.warnings(), err
-}
-
-// Register adds a splitter of another program to Table, as kernel.Register does a kernel.
-func Register[S Splitter](name, doc string, version int, defaults ...S) {
-	registry.Register[S, Splitter](&Table, "splitter", name, doc, version, defaults...)
 }
 
 // RegisterScore adds a score of another program to Scores, as kernel.Register does a kernel. Its

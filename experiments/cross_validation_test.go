@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -68,7 +68,7 @@ func TestFoldsOfATrainingSet(t *testing.T) {
 			set.Train = append(set.Train, row)
 		}
 	}
-	folds, err := set.Split(cv.KFold{K: 4}, random.Derive(set.Seed, "cv", "kfold"), "cv kfold")
+	folds, err := set.Split(split.KFold{K: 4}, random.Derive(set.Seed, "cv", "kfold"), "cv kfold")
 	if err != nil || len(folds) != 4 {
 		t.Fatalf("%d folds, %v", len(folds), err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -21,11 +22,11 @@ import (
 
 // half trains on the first half of the cases and tests on the second, unless Spoil changes this.
 type half struct {
-	Spoil func(f *cv.Fold, labels []int)
+	Spoil func(f *split.Fold, labels []int)
 }
 
-func (h half) Split(n int, labels []int, _ []string, _ uint64) ([]cv.Fold, error) {
-	var f cv.Fold
+func (h half) Split(n int, labels []int, _ []string, _ uint64) ([]split.Fold, error) {
+	var f split.Fold
 	for i := range n {
 		if i%2 == 0 {
 			f.Train = append(f.Train, i)
@@ -34,7 +35,7 @@ func (h half) Split(n int, labels []int, _ []string, _ uint64) ([]cv.Fold, error
 		}
 	}
 	h.Spoil(&f, labels)
-	return []cv.Fold{f}, nil
+	return []split.Fold{f}, nil
 }
 
 const base = `
@@ -46,26 +47,26 @@ tune: {method: none}
 // TestHostileSplitters: a splitter of another program that breaks its promises is a mistake at its
 // place in the file, which names splitter and fold, wherever it is used.
 func TestHostileSplitters(t *testing.T) {
-	defer func() { cv.Table = cv.Table[:len(cv.Table)-1] }()
-	var now func(f *cv.Fold, labels []int)
-	cv.Register("mine", "a hostile one", 1, half{Spoil: func(f *cv.Fold, labels []int) { now(f, labels) }})
+	defer func() { split.Table = split.Table[:len(split.Table)-1] }()
+	var now func(f *split.Fold, labels []int)
+	split.Register("mine", "a hostile one", 1, half{Spoil: func(f *split.Fold, labels []int) { now(f, labels) }})
 	calls := 0
-	for want, spoil := range map[string]func(f *cv.Fold, labels []int){
-		"fold 0 has case 1 in both parts":           func(f *cv.Fold, _ []int) { f.Train = append(f.Train, 1) },
-		"fold 0 has case 200 in its test part":      func(f *cv.Fold, _ []int) { f.Test[0] = 200 },
-		"fold 0 has case -3 in its training part":   func(f *cv.Fold, _ []int) { f.Train[0] = -3 },
-		"fold 0 would have 0 training and 100 test": func(f *cv.Fold, _ []int) { f.Train = nil },
-		"fold 0 would have 100 training and 0 test": func(f *cv.Fold, _ []int) { f.Test = nil },
-		"fold 0 has case 1 twice in its test part":  func(f *cv.Fold, _ []int) { f.Test[1] = 1 },
-		"panic: index 7":                            func(*cv.Fold, []int) { panic("index 7") },
+	for want, spoil := range map[string]func(f *split.Fold, labels []int){
+		"fold 0 has case 1 in both parts":           func(f *split.Fold, _ []int) { f.Train = append(f.Train, 1) },
+		"fold 0 has case 200 in its test part":      func(f *split.Fold, _ []int) { f.Test[0] = 200 },
+		"fold 0 has case -3 in its training part":   func(f *split.Fold, _ []int) { f.Train[0] = -3 },
+		"fold 0 would have 0 training and 100 test": func(f *split.Fold, _ []int) { f.Train = nil },
+		"fold 0 would have 100 training and 0 test": func(f *split.Fold, _ []int) { f.Test = nil },
+		"fold 0 has case 1 twice in its test part":  func(f *split.Fold, _ []int) { f.Test[1] = 1 },
+		"panic: index 7":                            func(*split.Fold, []int) { panic("index 7") },
 		"gives other folds":                         nil,
-		"fold 3 comes where repeat 0 fold 0 is due": func(f *cv.Fold, _ []int) { f.Fold = 3 },
-		"fold 0 would train without class": func(f *cv.Fold, labels []int) {
+		"fold 3 comes where repeat 0 fold 0 is due": func(f *split.Fold, _ []int) { f.Fold = 3 },
+		"fold 0 would train without class": func(f *split.Fold, labels []int) {
 			f.Train = slices.DeleteFunc(f.Train, func(i int) bool { return labels[i] == 0 })
 		},
 	} {
 		if now = spoil; spoil == nil {
-			want, now = "other folds the second time", func(f *cv.Fold, _ []int) {
+			want, now = "other folds the second time", func(f *split.Fold, _ []int) {
 				if calls++; calls%2 == 0 {
 					f.Test = f.Test[1:]
 				}
@@ -144,9 +145,9 @@ type nowhere struct {
 
 // odd is a splitter with options that a file cannot give.
 type odd struct {
-	cv.KFold `yaml:",inline"`
-	F        func()  `yaml:"f"`
-	Share    float32 `yaml:"share"`
+	split.KFold `yaml:",inline"`
+	F           func()  `yaml:"f"`
+	Share       float32 `yaml:"share"`
 }
 
 // late is a strategy that panics when it is asked a second time.
@@ -163,14 +164,14 @@ func (l late) Ask(s search.Space, done []record.Trial, seed uint64) []search.Pro
 // of Parse or Run, not panics.
 func TestHostileComponents(t *testing.T) {
 	defer func(k registry.Table[kernel.Kernel], p registry.Table[param.Prior], s registry.Table[search.Strategy],
-		v registry.Table[cv.Splitter], f []page.Format) {
-		kernel.Table, param.Priors, search.Table, cv.Table, page.Formats = k, p, s, v, f
-	}(kernel.Table, param.Priors, search.Table, cv.Table, page.Formats)
+		v registry.Table[split.Splitter], f []page.Format) {
+		kernel.Table, param.Priors, search.Table, split.Table, page.Formats = k, p, s, v, f
+	}(kernel.Table, param.Priors, search.Table, split.Table, page.Formats)
 	var spoil func(p *param.Spec)
 	kernel.Register("broken", "it breaks", 1, broken{kernel.Table.Default("se"), func(p *param.Spec) { spoil(p) }})
 	param.Register("nowhere", "at NaN", 1, nowhere{param.Priors.Default("half_normal"), math.NaN()})
 	search.Register("late", "it panics", 1, late{search.Table.Default("nelder_mead")})
-	cv.Register("odd", "odd options", 1, odd{})
+	split.Register("odd", "odd options", 1, odd{})
 	page.Register(page.Format{Name: "blank", Doc: "it panics", File: "blank.txt",
 		Render: func(io.Writer, *reports.Report) error { panic("no ink") }})
 	none := func(*param.Spec) {}

@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -68,7 +69,7 @@ func firstVersions(t *testing.T) {
 	first(t, comparator.Table)
 	first(t, param.Priors)
 	first(t, search.Table)
-	first(t, cv.Table)
+	first(t, split.Table)
 	first(t, cv.Races)
 	first(t, illustrate.Illustrations)
 	before := slices.Clone(cv.Scores)

@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/check"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -516,7 +516,7 @@ func TestRegressionAgainstADirectSolve(t *testing.T) {
 		"tune: none\nevaluate: {test: {}, kfold: {k: 4}}\n", dir, dir, "KERNEL")
 	text = strings.Replace(text, `"KERNEL"`, q.Kernel, 1)
 	r := runs(t, text)
-	folds, err := cv.KFold{K: 4}.Split(n, nil, nil, random.Derive(0, "split", "kfold"))
+	folds, err := split.KFold{K: 4}.Split(n, nil, nil, random.Derive(0, "split", "kfold"))
 	if err != nil {
 		t.Fatal(err)
 	}

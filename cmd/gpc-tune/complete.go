@@ -13,6 +13,7 @@ import (
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
 	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/stores"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -179,7 +180,7 @@ func exportNames() (names []string) {
 	for _, e := range table.Exported() {
 		names = append(names, e.Name)
 	}
-	for _, s := range table.Stores {
+	for _, s := range stores.All {
 		names = append(names, s.Name)
 	}
 	return names

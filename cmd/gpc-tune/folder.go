@@ -17,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports"
+	"github.com/gpc-tune/gpc-tune/reports/stores"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -149,9 +150,9 @@ func exportCommand() *cobra.Command {
 	})
 	print, safe, write := c.RunE, safeCSVFlag(c), fileFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		i := slices.IndexFunc(table.Stores, func(s table.Store) bool { return s.Name == what })
+		i := slices.IndexFunc(stores.All, func(s stores.Store) bool { return s.Name == what })
 		if i >= 0 {
-			return store(c, table.Stores[i], args[0], write)
+			return store(c, stores.All[i], args[0], write)
 		}
 		return write(func(w io.Writer) error {
 			return safe(w, c.Flag("format").Value.String(), func(w io.Writer) error {
@@ -165,7 +166,7 @@ func exportCommand() *cobra.Command {
 		docs = append(docs, "  "+e.Name+": "+e.Doc)
 	}
 	docs = append(docs, "", "Or write all of it for another program, with hyperparameters in natural units:")
-	for _, s := range table.Stores {
+	for _, s := range stores.All {
 		docs = append(docs, "  "+s.Name+": "+s.Doc)
 	}
 	c.Long = "Write one table of the run in a folder:\n" + strings.Join(docs, "\n")
@@ -175,7 +176,7 @@ func exportCommand() *cobra.Command {
 }
 
 // store writes the run in a folder in the form of another program: one file, or a folder of files.
-func store(c *cobra.Command, s table.Store, dir string, write func(func(io.Writer) error) error) error {
+func store(c *cobra.Command, s stores.Store, dir string, write func(func(io.Writer) error) error) error {
 	to := c.Flag("output").Value.String()
 	switch {
 	case c.Flags().Changed("format"):

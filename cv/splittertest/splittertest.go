@@ -14,13 +14,13 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 )
 
 // Check divides 41, 60 and 120 cases of two and three classes, and of numeric targets, by s. Every
 // class has at least two cases. The splitter must accept classes; if it needs groups, it gets 12.
-func Check(t *testing.T, s cv.Splitter) {
+func Check(t *testing.T, s split.Splitter) {
 	t.Helper()
 	for _, n := range []int{41, 60, 120} {
 		for _, classes := range []int{0, 2, 3} {
@@ -32,22 +32,22 @@ func Check(t *testing.T, s cv.Splitter) {
 }
 
 // conform returns the first violation; no classes: numeric targets, which a splitter may refuse.
-func conform(s cv.Splitter, n, classes int) error {
+func conform(s split.Splitter, n, classes int) error {
 	const seed = 7
 	labels, groups := cases(n, classes)
 	given := []string(nil)
-	folds, err := cv.Split(s, n, labels, given, seed)
+	folds, err := split.Split(s, n, labels, given, seed)
 	if err != nil {
 		given = groups
 		var err2 error
-		if folds, err2 = cv.Split(s, n, labels, given, seed); err2 != nil {
+		if folds, err2 = split.Split(s, n, labels, given, seed); err2 != nil {
 			if thrown := new(panicked.Error); labels == nil && !errors.As(err, &thrown) && !errors.As(err2, &thrown) {
 				return nil
 			}
 			return fmt.Errorf("%w; with groups: %w", err, err2)
 		}
 	}
-	if again, err := cv.Split(s, n, labels, given, seed); err != nil || !reflect.DeepEqual(again, folds) {
+	if again, err := split.Split(s, n, labels, given, seed); err != nil || !reflect.DeepEqual(again, folds) {
 		return errors.New("the same cases and seed give other folds the second time")
 	}
 	mine, together := slices.Clone(labels), slices.Clone(given)

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -28,7 +29,7 @@ func init() {
 	kernel.Register("cauchy", "σ²/(1 + r²/2l²)", 1, kernel.Stationary[cauchy]{})
 	param.Register("laplace", "{mean: 0, scale: 1}: p(ln v) ∝ exp(-|ln v - mean|/scale)", 1, laplace{Scale: 1})
 	objective.RegisterAverage("midway", "the mean of averaged and map", 1, midway{})
-	cv.Register("alternate", "every other case is tested", 1, alternate{})
+	split.Register("alternate", "every other case is tested", 1, alternate{})
 	cv.RegisterScore(cv.Score{
 		Name: "least", Unit: "probability", Greater: true, Version: 1, Within: [2]float64{0, 1}, Func: least,
 		Doc: "least probability of a true class", Column: cv.Column{Heading: "least p", Digits: 3},
@@ -81,8 +82,8 @@ func (midway) Predict(dst *mat.Dense, p *objective.Point, z *kernel.Inputs) {
 // alternate tests every other case.
 type alternate struct{}
 
-func (alternate) Split(n int, _ []int, _ []string, _ uint64) ([]cv.Fold, error) {
-	var f cv.Fold
+func (alternate) Split(n int, _ []int, _ []string, _ uint64) ([]split.Fold, error) {
+	var f split.Fold
 	for i := range n {
 		if i%2 == 0 {
 			f.Train = append(f.Train, i)
@@ -90,7 +91,7 @@ func (alternate) Split(n int, _ []int, _ []string, _ uint64) ([]cv.Fold, error) 
 			f.Test = append(f.Test, i)
 		}
 	}
-	return []cv.Fold{f}, nil
+	return []split.Fold{f}, nil
 }
 
 func least(p cv.Predictions) (e cv.Estimate, ok bool) {

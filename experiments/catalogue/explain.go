@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/jsonschema"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
+	"github.com/gpc-tune/gpc-tune/reports/stores"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -146,7 +147,7 @@ func explainTables(write func(format string, args ...any), name string) (names [
 			write("%s (a table of gpc-tune export)\n%s\n", s.Name, cmp.Or(s.Doc, "see the columns"))
 		}
 	}
-	for _, s := range table.Stores {
+	for _, s := range stores.All {
 		if names = append(names, s.Name); s.Name == plain(name) {
 			write("%s (gpc-tune export --what %s)\n%s\n", s.Name, s.Name, s.Doc)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -288,7 +288,7 @@ func (s study) evaluation(p problem) string {
 	if s.subsample > 0 {
 		cases, smallest = s.subsample, smallest*s.subsample/p.cases
 	}
-	folds := min(cmp.Or(s.folds, 5), cv.UsualFolds(cases), smallest, cases/4)
+	folds := min(cmp.Or(s.folds, 5), split.UsualFolds(cases), smallest, cases/4)
 	switch {
 	case p.test != nil:
 		return "test"

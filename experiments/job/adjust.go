@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -23,7 +24,7 @@ func (j *Job) adjust(ctx context.Context, free []float64, trials []record.Trial,
 	if j.Adjust == nil {
 		return nil
 	}
-	splitter := cv.Inner(0, innerFolds, len(j.Set.Train), data.Pick(j.Set.Source.Groups, j.Set.Train))
+	splitter := split.Inner(0, innerFolds, len(j.Set.Train), data.Pick(j.Set.Source.Groups, j.Set.Train))
 	inner, err := j.Set.Split(splitter, random.Derive(j.Adjust.Seed, "predict"), "predict")
 	if err != nil {
 		return fmt.Errorf("predict: threshold and calibrate need folds of the training cases: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
@@ -270,7 +271,7 @@ func TestAssessmentIsAdjusted(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		// the folds of the adjustment, each assessed as a job of its own
-		inner, err := j.Set.Split(cv.KFold{K: 5}, random.Derive(4, "predict"), "predict")
+		inner, err := j.Set.Split(split.KFold{K: 5}, random.Derive(4, "predict"), "predict")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +384,7 @@ func TestFoldsThatLoseAClass(t *testing.T) {
 	for i := range j.Set.Source.Labels {
 		j.Set.Source.Labels[i] = min(i, 1)
 	}
-	if _, err := j.Set.Split(cv.KFold{K: 14}, 1, "kfold"); err == nil || !strings.Contains(err.Error(), `class "a"`) {
+	if _, err := j.Set.Split(split.KFold{K: 14}, 1, "kfold"); err == nil || !strings.Contains(err.Error(), `class "a"`) {
 		t.Error(err)
 	}
 }
@@ -506,7 +507,7 @@ func TestFoldsOfAdjustmentsThatFail(t *testing.T) {
 	} {
 		j := crowd(c.of, c.of)
 		j.Adjust = &Adjust{Seed: 4}
-		inner, err := j.Set.Split(cv.KFold{K: 5}, 1, "predict")
+		inner, err := j.Set.Split(split.KFold{K: 5}, 1, "predict")
 		if err != nil {
 			t.Fatal(err)
 		}

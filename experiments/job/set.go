@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -194,8 +194,8 @@ func (t *Set) some(n int) []int {
 }
 
 // Split divides a training set into folds. Its own held-out cases are not used.
-func (t *Set) Split(s cv.Splitter, seed uint64, evaluation string) ([]*Set, error) {
-	folds, err := cv.Split(s, len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train),
+func (t *Set) Split(s split.Splitter, seed uint64, evaluation string) ([]*Set, error) {
+	folds, err := split.Split(s, len(t.Train), data.Pick(t.Source.Labels, t.Train), data.Pick(t.Source.Groups, t.Train),
 		seed)
 	if err != nil {
 		return nil, lostClass(err, t.Source.Classes)
@@ -219,7 +219,7 @@ func WholeSet(ds *data.Data, spec data.Spec) *Set {
 
 // lostClass adds to an error of a split the name of the class that a training part lacks.
 func lostClass(err error, classes []string) error {
-	var lost *cv.LostClass
+	var lost *split.LostClass
 	if errors.As(err, &lost) {
 		lost.Name = classes[lost.Class]
 	}

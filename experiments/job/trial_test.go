@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -193,7 +194,7 @@ func TestTrialOverFolds(t *testing.T) {
 		}
 		j := crowd(approx.EP{}, approx.EP{}, 14, 15)
 		j.Score = &score
-		if j.Folds, err = j.Set.Split(cv.KFold{K: 3}, 1, "inner"); err != nil {
+		if j.Folds, err = j.Set.Split(split.KFold{K: 3}, 1, "inner"); err != nil {
 			t.Fatal(err)
 		}
 		got, err := j.Trial(t.Context(), 0, search.Proposal{Points: row})
@@ -274,7 +275,7 @@ func TestTrialOfAShare(t *testing.T) {
 		j, twin := crowd(c.tuned, c.tuned, 14, 15), crowd(c.tuned, c.tuned, 16)
 		if j.SameTraining = twin; c.folded {
 			j.Score = &loss
-			if j.Folds, err = j.Set.Split(cv.KFold{K: 3}, 1, "inner"); err != nil {
+			if j.Folds, err = j.Set.Split(split.KFold{K: 3}, 1, "inner"); err != nil {
 				t.Fatal(err)
 			}
 		}

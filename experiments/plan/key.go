@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
@@ -205,7 +206,7 @@ func (v versions) of(value any) {
 	}{
 		"kernel": kernel.Table, "mean": objective.Means, "likelihood": likelihood.Table, "inference": approx.Table,
 		"comparator": comparator.Table,
-		"prior":      param.Priors, "average": objective.Averages, "method": search.Table, "splitter": cv.Table,
+		"prior":      param.Priors, "average": objective.Averages, "method": search.Table, "splitter": split.Table,
 	} {
 		table.Raised(func(name string, version int, origin any) {
 			if _, is := origin.(reflect.Type); !is {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -140,7 +141,7 @@ func TestPlansGrow(t *testing.T) {
 		want                  string
 	}{
 		{maxStudies, 10, 0, ""}, {maxStudies + 1, 1, 0, "1000000 trainings"}, {2, maxJobs / 2, 0, ""}, {3, maxJobs/3 + 1, 0, "10000000 jobs"},
-		{1, 1, cv.MaxFolded, ""}, {1, 1, cv.MaxFolded + 1, "cases in the folds"},
+		{1, 1, split.MaxFolded, ""}, {1, 1, split.MaxFolded + 1, "cases in the folds"},
 	} {
 		p := &planner{Plan: &Plan{}, Findings: strictyaml.NewFindings("t.yaml")}
 		fits := p.grow(strictyaml.Place{}, 0, 5, 0) && p.grow(strictyaml.Place{}, c.studies, c.jobs, c.folded)

@@ -3,7 +3,7 @@ package plan
 import (
 	"errors"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
@@ -51,7 +51,7 @@ func (p *planner) grow(at strictyaml.Place, studies, jobs, folded int) bool {
 	}{
 		{"trainings (configurations × folds)", p.size.studies, maxStudies},
 		{"jobs", p.size.jobs, maxJobs},
-		{"cases in the folds of cross-validated objectives", p.size.folded, cv.MaxFolded},
+		{"cases in the folds of cross-validated objectives", p.size.folded, split.MaxFolded},
 	} {
 		if of.n > of.most && !p.tooMany {
 			p.AtPlace(at, "the experiment has more than %d %s; split it", of.most, of.what)

@@ -3,7 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
@@ -18,9 +18,9 @@ func (p *planner) trainingSets(section spec.DataSpec, ds *data.Data) []*job.Set 
 	sets := []*job.Set{first}
 	withTest, training := len(p.Spec.Evaluate) == 0 && ds.Test != nil, false
 	for _, e := range p.Spec.Evaluate {
-		if job.Folded(sets) > cv.MaxFolded {
+		if job.Folded(sets) > split.MaxFolded {
 			p.AtPlace(e.Place, "%s: the parts of all folds together have more than %d cases; take fewer folds, or "+
-				"data: {subsample: …}", ds.Name, cv.MaxFolded)
+				"data: {subsample: …}", ds.Name, split.MaxFolded)
 			return sets[:1]
 		}
 		switch {
@@ -69,9 +69,9 @@ func (p *planner) nestedSets(e spec.Evaluation, whole *job.Set) (sets []*job.Set
 	cases := 0
 	for _, o := range outer {
 		sets = append(sets, o)
-		if cases > cv.MaxFolded {
+		if cases > split.MaxFolded {
 			p.AtPlace(e.Place, "%s: the parts of all inner folds together have more than %d cases; take fewer "+
-				"folds, or data: {subsample: …}", ds.Name, cv.MaxFolded)
+				"folds, or data: {subsample: …}", ds.Name, split.MaxFolded)
 			return nil
 		}
 		if e.Nested.Score == spec.LogEvidence {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -31,10 +32,10 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 			}
 			return
 		}
-		e, err := cv.Table.Lookup("evaluation", name)
+		e, err := split.Table.Lookup("evaluation", name)
 		if err != nil {
 			d.At(at, "unknown evaluation %q%s", name,
-				registry.Suggest(name, append([]string{"test", "training", "nested"}, cv.Table.Names()...)))
+				registry.Suggest(name, append([]string{"test", "training", "nested"}, split.Table.Names()...)))
 			return
 		}
 		splitter, err := e.New(d.Reading(options))
@@ -57,7 +58,7 @@ func (d *decoder) evaluate(n *strictyaml.Node, s *Spec) {
 // nested reads {outer: kfold, inner: {kfold: {k: 5}}, score: information_bits}, which
 // are the defaults.
 func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
-	e := &Nested{NamedSplitter{cv.KFold{}, "kfold"}, NamedSplitter{cv.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,
+	e := &Nested{NamedSplitter{split.KFold{}, "kfold"}, NamedSplitter{split.KFold{K: 5}, "kfold"}, cv.Scores[0].Name,
 		d.Found.Place(at)}
 	var options nesting
 	if n != nil && !strictyaml.IsNull(n) {
@@ -68,7 +69,7 @@ func (d *decoder) nested(at, n *strictyaml.Node) *Nested {
 		to   *NamedSplitter
 	}{{options.Outer, &e.Outer}, {options.Inner, &e.Inner}} {
 		if part.node != nil {
-			if s, name, ok := component(d, part.node, "splitter", cv.Table); ok {
+			if s, name, ok := component(d, part.node, "splitter", split.Table); ok {
 				*part.to = NamedSplitter{s, name}
 			}
 		}

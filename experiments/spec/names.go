@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
@@ -77,7 +78,7 @@ func Kinds() []Kind {
 	inference.Note = "  base_rate and those below it are comparators: they need no likelihood and tune " +
 		"themselves; only least_squares and svm use the kernel\n  gpc-tune list pairs shows which likelihoods " +
 		"each inference method supports\n"
-	splitters := kind("splitters", cv.Table)
+	splitters := kind("splitters", split.Table)
 	splitters.Entries = append([]Entry{{Name: "test", Doc: "the data set's test file"},
 		{Name: "training", Doc: "the training cases themselves: how well the model fits; optimistic for new cases"}},
 		splitters.Entries...)

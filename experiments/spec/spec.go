@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/illustrate"
@@ -284,7 +285,7 @@ func (t Tune) Maximised() (objective.Criterion, error) {
 // training set, combined over the folds of a splitter, with the sign for which more is better.
 type CrossValidation struct {
 	Score    cv.Score
-	Splitter cv.Splitter
+	Splitter split.Splitter
 	Name     string // name of the splitter
 	Place    strictyaml.Place
 }
@@ -294,8 +295,8 @@ func (c CrossValidation) String() string { return "cv_" + c.Score.Name }
 
 // Evaluation is one way of holding out cases.
 type Evaluation struct {
-	Name     string      // "test", "training", "nested" or a splitter's name
-	Splitter cv.Splitter // nil for "test", "training" and "nested"
+	Name     string         // "test", "training", "nested" or a splitter's name
+	Splitter split.Splitter // nil for "test", "training" and "nested"
 	Nested   *Nested
 	Place    strictyaml.Place
 }
@@ -310,7 +311,7 @@ type Nested struct {
 }
 
 type NamedSplitter struct {
-	cv.Splitter
+	split.Splitter
 	Name string
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
@@ -246,7 +247,7 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 		d.At(n, "cv needs a score, as in {cv: {score: information_bits, kfold: {k: 5}}}")
 		return nil
 	}
-	c := &CrossValidation{Splitter: cv.KFold{}, Name: "kfold", Place: d.Found.Place(n)}
+	c := &CrossValidation{Splitter: split.KFold{}, Name: "kfold", Place: d.Found.Place(n)}
 	given := ""
 	d.Mapping(options, func(key, value *strictyaml.Node) {
 		if key.Value == "score" {
@@ -256,11 +257,11 @@ func (d *decoder) crossValidation(n *strictyaml.Node) *CrossValidation {
 			}
 			return
 		}
-		e, err := cv.Table.Lookup("splitter", key.Value)
+		e, err := split.Table.Lookup("splitter", key.Value)
 		switch {
 		case err != nil:
 			d.At(key, "unknown key %q%s", key.Value,
-				registry.Suggest(key.Value, append([]string{"score"}, cv.Table.Names()...)))
+				registry.Suggest(key.Value, append([]string{"score"}, split.Table.Names()...)))
 			return
 		case given != "":
 			d.At(key, "both %s and %s; keep one splitter", given, key.Value)

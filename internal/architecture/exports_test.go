@@ -13,10 +13,10 @@ import (
 
 // library lists the packages that other programs import; their exports may be unused in this module.
 var library = []string{
-	"approx", "approx/likelihood", "cv", "experiments", "experiments/data", "experiments/data/cells", "experiments/data/sets", "experiments/classifier", "experiments/journal", "objective",
+	"approx", "approx/likelihood", "cv", "cv/split", "experiments", "experiments/data", "experiments/data/cells", "experiments/data/sets", "experiments/classifier", "experiments/journal", "objective",
 	"objective/comparator",
 	"objective/inducing", "objective/kernel", "approx/param", "objective/preprocess",
-	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/table", "search", "search/schedule",
+	"record", "reports", "reports/figure", "reports/page", "reports/picture", "reports/stores", "reports/table", "search", "search/schedule",
 }
 
 // forTests lists the packages that only tests import.

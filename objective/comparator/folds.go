@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -15,7 +15,7 @@ const usualFolds = 5
 
 // innerFolds are stratified folds of a training set. Groups stay together. There are five folds, or
 // fewer if there are fewer groups or cases. For a single group or case there are none.
-func innerFolds(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
+func innerFolds(index []int, groups []string, seed uint64) ([]split.Fold, error) {
 	units := len(index)
 	if groups != nil {
 		units = len(slices.Compact(slices.Sorted(slices.Values(groups))))
@@ -23,7 +23,7 @@ func innerFolds(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
 	if units < 2 {
 		return nil, nil
 	}
-	return cv.Split(cv.Inner(0, usualFolds, len(index), groups), len(index), index, groups, seed)
+	return split.Split(split.Inner(0, usualFolds, len(index), groups), len(index), index, groups, seed)
 }
 
 // pick are the entries of v at these positions.

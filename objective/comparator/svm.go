@@ -18,6 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -215,12 +216,12 @@ func (t *gridSearch) unconverged() (warnings []approx.Warning) {
 }
 
 // parts makes the folds of the training set.
-func (s SVM) parts(index []int, groups []string, seed uint64) ([]cv.Fold, error) {
+func (s SVM) parts(index []int, groups []string, seed uint64) ([]split.Fold, error) {
 	k := s.Folds
 	if k == usualFolds {
 		k = 0
 	}
-	return cv.Split(cv.Inner(k, usualFolds, len(index), groups), len(index), index, groups, seed)
+	return split.Split(split.Inner(k, usualFolds, len(index), groups), len(index), index, groups, seed)
 }
 
 // Restore takes the machines from the state.
@@ -259,7 +260,7 @@ type gridSearch struct {
 	classes int
 	index   []int
 	y       [][]float64 // labels ±1 for each machine
-	parts   []cv.Fold
+	parts   []split.Fold
 	k       *mat.SymDense
 	ofClass []float64 // weight of every class
 	weight  []float64 // one for each case

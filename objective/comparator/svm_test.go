@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/param"
-	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/cv/split"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/objective"
@@ -294,7 +294,7 @@ func TestSVMKeepsGroupsTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.EqualFunc(parts, other, func(a, b cv.Fold) bool { return slices.Equal(a.Test, b.Test) }) {
+		if slices.EqualFunc(parts, other, func(a, b split.Fold) bool { return slices.Equal(a.Test, b.Test) }) {
 			t.Errorf("seeds %d and %d have the same folds", seed, seed+1)
 		}
 	}

@@ -1,4 +1,4 @@
-package cv
+package split
 
 import (
 	"fmt"
@@ -39,10 +39,10 @@ func sample(n, classes int, r *rand.Rand) (labels []int, groups []string) {
 		groups = append(groups, strconv.Itoa(i*7%12))
 	}
 	order := r.Perm(n)
-	return permute(labels, order), permute(groups, order)
+	return permuted(labels, order), permuted(groups, order)
 }
 
-func permute[T any](v []T, order []int) []T {
+func permuted[T any](v []T, order []int) []T {
 	out := make([]T, len(v))
 	for to, from := range order {
 		out[to] = v[from]
@@ -102,7 +102,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	number := map[int]int{}
 	for _, f := range folds {
 		both := slices.Sorted(slices.Values(slices.Concat(f.Train, f.Test)))
-		if !slices.Equal(both, upTo(n)) {
+		if !slices.Equal(both, firstNumbers(n)) {
 			t.Fatalf("fold %d: the two parts are %v", f.Fold, both)
 		}
 		if f.Fold != number[f.Repeat] {
@@ -113,7 +113,7 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	}
 	if !slices.Contains(partial, name) {
 		for repeat, tested := range repeats {
-			if slices.Sort(tested); !slices.Equal(tested, upTo(n)) {
+			if slices.Sort(tested); !slices.Equal(tested, firstNumbers(n)) {
 				t.Fatalf("repeat %d tests %v", repeat, tested)
 			}
 		}
@@ -134,9 +134,9 @@ func conform(t *testing.T, name string, s Splitter, labels []int, groups []strin
 	order := r.Perm(n)
 	var permutedGroups []string
 	if groups != nil {
-		permutedGroups = permute(groups, order)
+		permutedGroups = permuted(groups, order)
 	}
-	permuted := split(permute(labels, order), permutedGroups, 7)
+	permuted := split(permuted(labels, order), permutedGroups, 7)
 	if slices.Contains(equivariant, name) {
 		for f := range permuted {
 			if name == "leave_one_out" {
@@ -163,7 +163,7 @@ func dealtByClasses(s Splitter) bool {
 	return is && g.Stratified
 }
 
-func upTo(n int) []int {
+func firstNumbers(n int) []int {
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
@@ -481,8 +481,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	for want, of := range map[string]func(){
-		"cv: 10 cases, 10 labels and 9 groups": func() { Split(KFold{}, 10, labels, pairs[:9], 1) },
-		"cv: label -1 of case 2; labels are":   func() { Split(KFold{}, 4, []int{0, 1, -1, 0}, nil, 1) },
+		"split: 10 cases, 10 labels and 9 groups": func() { Split(KFold{}, 10, labels, pairs[:9], 1) },
+		"split: label -1 of case 2; labels are":   func() { Split(KFold{}, 4, []int{0, 1, -1, 0}, nil, 1) },
 	} {
 		if err := panicked.Try(of); err == nil || !strings.HasPrefix(err.Error(), "panic: "+want) {
 			t.Errorf("%v, want %q", err, want)
@@ -535,5 +535,61 @@ func TestInner(t *testing.T) {
 		if len(folds) != c.want || (err == nil) != (c.want > 0) {
 			t.Errorf("%+v: %d folds, %v", c, len(folds), err)
 		}
+	}
+}
+
+// TestGroupsOfOneClassEach: a group of a class that no part has yet goes to the part with the
+// fewest cases. Of groups of 5 and 3 of one class and 4 and 2 of the other, 4 goes to the part
+// without 5, and each smaller group to the part without its class.
+func TestGroupsOfOneClassEach(t *testing.T) {
+	var labels []int
+	var groups []string
+	for g, size := range []int{5, 4, 3, 2} {
+		for range size {
+			labels, groups = append(labels, g%2), append(groups, string(rune('a'+g)))
+		}
+	}
+	parts, err := GroupKFold{K: 2, Stratified: true}.Split(len(labels), labels, groups, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts[0].Test) != 7 || len(parts[1].Test) != 7 {
+		t.Errorf("parts of %d and %d cases, want 7 of each", len(parts[0].Test), len(parts[1].Test))
+	}
+}
+
+// TestHoldOutIsOneFold: HoldOut gives only fold 0 of repeat 0.
+func TestHoldOutIsOneFold(t *testing.T) {
+	parts, err := HoldOut{}.Split(20, nil, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) != 1 || parts[0].Repeat != 0 || parts[0].Fold != 0 || len(parts[0].Test) != 4 || len(parts[0].Train) != 16 {
+		t.Errorf("%+v", parts)
+	}
+}
+
+// TestFoldsAreBounded: 7 071 folds of 7 071 cases are below 50 million, 7 072 of 7 072 above; with
+// ten cases five million folds are exactly the limit.
+func TestFoldsAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		n, folds int
+		good     bool
+	}{{7071, 7071, true}, {7072, 7072, false}, {10, 5_000_000, true}, {10, 5_000_001, false}, {1, 50_000_001, false}, {0, 1 << 40, true}, {1 << 40, 1, false}} {
+		if err := bounded(c.n, c.folds); (err == nil) != c.good {
+			t.Errorf("%d folds of %d cases: %v", c.folds, c.n, err)
+		}
+	}
+}
+
+// A part is held out: neither none nor all.
+func TestHeldOutShare(t *testing.T) {
+	for size, ok := range map[float64]bool{0: true, 0.01: true, 0.99: true, 1: false, -0.1: false, 1.5: false} {
+		if _, err := (HoldOut{TestSize: size}).Split(200, nil, nil, 1); (err == nil) != ok {
+			t.Errorf("%v: %v", size, err)
+		}
+	}
+	if _, err := (HoldOut{TestSize: math.NaN()}).Split(200, nil, nil, 1); err == nil {
+		t.Error("NaN of the cases are held out")
 	}
 }

@@ -1,4 +1,8 @@
-package cv
+// Package split divides cases into training and test parts.
+//
+// A Splitter (folds, stratified, repeated or by groups, hold-out, leave-one-out; one file each)
+// turns n labels into folds of case numbers. The function Split checks them.
+package split
 
 import (
 	"fmt"
@@ -31,7 +35,7 @@ func classCounts(labels []int) []int {
 	var counts []int
 	for i, c := range labels {
 		if c < 0 {
-			panic(fmt.Sprintf("cv: label %d of case %d; labels are numbers of classes, from 0", c, i))
+			panic(fmt.Sprintf("split: label %d of case %d; labels are numbers of classes, from 0", c, i))
 		}
 		for c >= len(counts) {
 			counts = append(counts, 0)

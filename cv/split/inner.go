@@ -1,4 +1,4 @@
-package cv
+package split
 
 import (
 	"cmp"

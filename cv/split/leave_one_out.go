@@ -1,4 +1,4 @@
-package cv
+package split
 
 // LeaveOneOut tests every case once, after training on all the others: n folds, fold i testing case
 // i. It has no options and nothing random.

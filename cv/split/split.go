@@ -1,4 +1,4 @@
-package cv
+package split
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 // two answers to one question.
 func Split(s Splitter, n int, labels []int, groups []string, seed uint64) ([]Fold, error) {
 	if labels != nil && len(labels) != n || groups != nil && len(groups) != n {
-		panic(fmt.Sprintf("cv: %d cases, %d labels and %d groups", n, len(labels), len(groups)))
+		panic(fmt.Sprintf("split: %d cases, %d labels and %d groups", n, len(labels), len(groups)))
 	}
 	if n < 2 {
 		return nil, fmt.Errorf("a training and a test part need two cases or more, and there are fewer (%d)", n)

@@ -1,4 +1,6 @@
-package table
+// Package stores writes the trials and results of a run in the forms of other programs. A store is
+// one file and one line of All.
+package stores
 
 import "github.com/gpc-tune/gpc-tune/reports"
 
@@ -11,8 +13,8 @@ type Store struct {
 	Files func(r *reports.Report) ([]File, error)
 }
 
-// Stores lists the forms of other programs.
-var Stores = []Store{
+// All lists the forms of other programs.
+var All = []Store{
 	{Name: "optuna", Doc: "every trial, as a journal file of Optuna: a study for each configuration",
 		Files: optunaJournal},
 	{Name: "mlflow", Doc: "a file store of MLflow, the folder mlruns: a run for each configuration or, of a search " +
