@@ -87,7 +87,11 @@ func Readable(x float64) string {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	digits := 3 - int(math.Floor(math.Log10(size)))
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', digits, 64), "0"), ".")
+	text := strconv.FormatFloat(x, 'f', digits, 64)
+	if digits == 0 { // 999.99…, whose logarithm is rounded to 3
+		return text
+	}
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // negligible is the rounding error of sums of numbers of order 1.

@@ -202,12 +202,19 @@ func (s *Study) evaluated(theta []float64, value float64) record.Trial {
 		Natural: s.natural(theta), Value: record.Number(value)}}}
 }
 
-// natural is theta in natural units. Rounding does not take it out of the bounds.
+// natural is theta in natural units. Bounds and initial values are exact, and rounding takes no
+// value out of the bounds.
 func (s *Study) natural(theta []float64) []record.Number {
 	out := []record.Number{}
 	for j, u := range theta {
 		p := s.Space[j]
-		out = append(out, record.Number(min(max(p.Map.Natural(u), p.Lo), p.Hi)))
+		v := min(max(p.Map.Natural(u), p.Lo), p.Hi)
+		for _, exact := range []float64{p.Lo, p.Hi, p.Init} {
+			if u == p.Map.Theta(exact) {
+				v = exact
+			}
+		}
+		out = append(out, record.Number(v))
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import numpy as np
 from . import _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
 from ._effects import Effects
-from ._process import InvalidError, Model, Process, in_python, working
+from ._process import InvalidError, Model, Process, in_python, warn, working
 from ._report import Report
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
@@ -68,10 +68,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
         header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
+        dtype = getattr(y, "dtype", None)
+        ranks = {str(c): k for k, c in enumerate(dtype.categories)} if getattr(dtype, "ordered", False) else {}
+        if not ranks and isinstance(classes[0], str) and "ordinal" in str(getattr(self, "likelihood", "")):
+            warn(f"ordinal takes the classes in the order {' < '.join(classes)}: an ordered categorical y has its own")
         data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
                 "columns": {i.name: i.meaning for i in self._inputs if i.meaning},
                 "categories": [i.name for i in self._inputs if i.kind == "text"],
-                "order": self._names if 2 < len(classes) == present else None,
+                "order": sorted(self._names, key=lambda name: ranks.get(str(classes[self._names.index(name)]), 0))
+                if 2 < len(classes) == present else None,
                 "positive": self._names[1] if len(classes) == 2 else None,
                 "weights": weighted if (weight[kept] != 1).any() else None}
         if data["weights"]:
@@ -143,12 +148,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """The sets of classes that contain the true class with this coverage, for each class.
 
         A set compares the probabilities of a case with the held-out ones of the training cases, which are there with
-        TunedClassifier, and with GaussianProcessClassifier(cv=...). coverage is between 0 and 1.
-
-        Returns:
-            array of bool, (n, classes), or a frame with the index of X and the columns classes_: Whether each class is
-                in the set of each row. A set can be empty.
-        """
+        TunedClassifier, and with GaussianProcessClassifier(cv=...). coverage is between 0 and 1. The array of bool,
+        (n, classes), or the frame with the index of X, says of each row which classes are in its set, if any."""
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
         if self._fitted("sets") is None:
@@ -173,6 +174,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
         for name, i in zip(getattr(self, "feature_names_in_", [i.name for i in self._inputs]), self._inputs):
             if f"why[{i.name}]" in of:  # a study may leave out inputs
+                name = f"{name} (input)" if name in ("class", "base", "nearest", "outside") else name
                 columns[name] = np.array(of[f"why[{i.name}]"], dtype=float)
         at, known = getattr(self, "_rows", []), len(self._model.field("inputs") or [])  # a subsample has fewer
         place = (lambda m: f"{m[1]}{at[int(m[2])]} ") if known == len(at) else r"\1"
@@ -195,7 +197,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._fitted_inputs())}
         args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
         every = [] if y is not None or pairs else [i["name"] for i in self._model.field("columns")["inputs"]]
-        for name in inputs if len(inputs) else every:
+        for name in [inputs] if isinstance(inputs, str) else inputs if len(inputs) else every:
             args += ["--input", known.get(str(name), str(name))]
         for a, b in pairs:
             args += ["--pair", f"{known.get(str(a), a)},{known.get(str(b), b)}"]
@@ -352,9 +354,9 @@ class GaussianProcessClassifier(_Classifier):
 def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
     """The fitted classifier of a model file, which save or the program gpc-tune has written.
 
-    Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
-    its best model and the inputs of that. get_params has kernel, inference, likelihood, mean, classes, preprocess and
-    random_state as in the file, and the defaults of tune, cv and verbose. A pickle keeps all, and classes of any type.
+    Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has
+    only its best model and the inputs of that. get_params has kernel, inference, likelihood, mean, classes,
+    preprocess and random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all.
     """
     with open(path, "rb") as file:
         model = Model(file.read())
@@ -391,7 +393,8 @@ class TunedClassifier(_Classifier):
             ``explain("splitters")``) and ``"predict": {"sets": {"coverage": 0.9}}``, which sets() needs. YAML has the
             first ones below model, and all that is needed. The table of fit takes the place of a section data. By
             default the study suits the table: kernels, base_rate and logistic_regression by cross-validation.
-        time (text, or number of seconds): The time that the default study may take: 30s, 2m, 4h or overnight.
+        time (text, or number of seconds, optional): About the time that the default study takes: 30s, 2m (the default),
+            4h or overnight.
         random_state (int, optional): Seed of all random numbers, by default of the study.
         verbose (bool): Shows progress on standard error.
 
@@ -406,7 +409,7 @@ class TunedClassifier(_Classifier):
         study_ (text): The study that has run, as YAML.
     """
 
-    def __init__(self, study: Any = None, *, time: str = "2m", random_state: Optional[int] = None,
+    def __init__(self, study: Any = None, *, time: Union[str, float, None] = None, random_state: Optional[int] = None,
                  verbose: bool = True):
         self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
 
@@ -414,8 +417,8 @@ class TunedClassifier(_Classifier):
         settings = ["--set", "report.formats=[html]"]
         settings += [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
         if self.study is None:
-            process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time",
-                            self.time if isinstance(self.time, str) else f"{self.time}s")
+            time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
+            process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time", time)
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
             taken = re.findall(r"""(?m)^(?:  (?:id|group|drop):|    -) ["']?(.+?)["']?(?: #|$)""",
                                re.split("\n  (?:columns|categories):", self.study_)[0])
@@ -427,6 +430,9 @@ class TunedClassifier(_Classifier):
                 if "ordered" in meaning and name not in taken:
                     settings += ["--set", f"data.columns.{name}={json.dumps(meaning)}"]
             settings += ["--set", "predict.sets.coverage=0.9"]
+        elif self.time is not None:
+            raise InvalidError("time is for the default study: leave it out with a study of your own, which has as "
+                               "many fits as it says")
         else:
             self.study_, name = (_filled(self.study, data, len(self.classes_), len(self._rows)), "") \
                 if isinstance(self.study, Mapping) else _with_data(self.study, data)

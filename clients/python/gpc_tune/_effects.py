@@ -50,8 +50,7 @@ class Effects:
         for key in ("x", "mean", "lo", "hi"):
             columns[key] = np.array(columns[key], dtype=float)  # type: ignore[assignment]
         self.curves = _table.frame(columns)
-        self._page = page
-        self._text = f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
+        self._page, self._text = page, f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
 
     @functools.cached_property
     def report_(self) -> Report:

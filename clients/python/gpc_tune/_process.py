@@ -24,7 +24,7 @@ _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predic
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^--(?=[a-z-]+:? )", ""), (r"\b(?:train|cases)\.parquet:", "X:"),
     (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
-    (r"choose another folder with -o", "give another folder"),
+    (r"choose another folder with -o", "give another folder"), (r"name it under drop or id", "leave the column out"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
 
@@ -63,6 +63,8 @@ def program() -> str:
     if not found:
         raise GpcTuneError("the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on "
                            "the PATH, or name its file in the variable GPC_TUNE_PROGRAM")
+    if not os.path.isfile(found):
+        raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names the file {found}, which is not there")
     return found
 
 
@@ -80,9 +82,8 @@ def warn(text: str) -> None:
 class Process:
     """One process of ``gpc-tune pipe``, which ends with this object, or with this interpreter.
 
-    The process has a session of its own, so that Ctrl-C reaches only Python. Its files are in a
-    folder that it removes when its standard input ends, and that is removed here if it was killed.
-    """
+    It has a session of its own, so that Ctrl-C reaches only Python. Its files are in a folder that it removes when its
+    standard input ends, and that is removed here if it was killed."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -105,11 +106,9 @@ class Process:
 
     def ask(self, do: str, body: bytes = b"", said: Optional[Callable[[str], None]] = None,
             **fields: Any) -> tuple[dict[str, Any], bytes]:
-        """Sends a request, and returns its response with the bytes that follow it.
+        """Sends a request, and returns its response with the bytes that follow it; said gets messages of a command.
 
-        said is called with every message of a command. After an exception, such as the
-        KeyboardInterrupt of Ctrl-C, the process is at an end, because a response would be left.
-        """
+        After an exception, such as the KeyboardInterrupt of Ctrl-C, the process ends: a response would be left."""
         with self.lock:
             try:
                 head = json.dumps({"do": do, "bytes": len(body), **fields}).encode() + b"\n"
@@ -153,9 +152,8 @@ class Process:
     def command(self, *args: str, verbose: bool = False, warned: bool = True, partly: bool = False) -> str:
         """Runs a command in the folder of the process, and returns its standard output.
 
-        Progress goes to standard error if verbose; with warned, warnings become Python warnings. With
-        partly, failures of some jobs are a warning too.
-        """
+        Progress goes to standard error if verbose; with warned, warnings become Python warnings. With partly, failures
+        of some jobs are a warning too."""
         text: list[str] = []
 
         def said(message: str) -> None:
@@ -194,7 +192,8 @@ class Process:
         def quoted(at: "re.Match[str]") -> str:
             shown, lines = self.texts.get(at[1], (at[1], []))
             place = f"{shown}:{at[2]}:{at[3]}: " if shown else ""
-            return "\n    ".join([place + at[4], *(t.strip() for t in lines[int(at[2]) - 1:int(at[2])])])
+            return "\n    ".join([place + at[4], *(t.strip() for t in lines[int(at[2]) - 1:int(at[2])]
+                                                  if not re.match(r'\s*"?data"?:', t))])
         return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
     def forget(self) -> None:
@@ -255,10 +254,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def resident(idle: bool = False) -> Process:
-    """The process of this interpreter, or a new one if it runs a command or, with idle, anything.
-
-    It ends when nobody refers to it any more.
-    """
+    """The process of this interpreter, or a new one if that runs a command or, with idle, anything."""
     global _resident
     with _choosing:
         process = _resident()
@@ -304,8 +300,7 @@ class Model:
     """A model file, and the process that predicts with it. Pickles hold the file's bytes alone."""
 
     def __init__(self, file: bytes, process: Optional[Process] = None):
-        self.file = file
-        self.name = hashlib.sha256(file).hexdigest()
+        self.file, self.name = file, hashlib.sha256(file).hexdigest()
         self._process = keep(self, process) if process else None
 
     def __reduce__(self):

@@ -38,10 +38,9 @@ class Trial:
         self._search, self._asked = search, asked
 
     def report(self, step: float, value: float) -> None:
-        """Gives the value after a step, such as an epoch. Steps grow.
+        """Gives the value after a step, such as an epoch; steps grow, and values that are not finite are left out.
 
-        Raises StopTrial if stop_early of the search ends the trial there. Values that are not finite are left out.
-        """
+        Raises StopTrial if stop_early of the search ends the trial there."""
         if self.values and not step > self.values[-1][0]:
             raise ValueError(f"step {step} does not follow step {self.values[-1][0]}")
         if math.isfinite(value):
@@ -84,6 +83,7 @@ class Search:
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
+        self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
         self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
                             "tune": {"method": method, "trials": self._trials}}, indent=1, default=plain)
@@ -117,7 +117,7 @@ class Search:
             return None
         point = {name: functools.reduce(lambda of, part: of[part], name.split(".", 1), asked["point"])
                  for name in self._names if name not in asked.get("inactive", ())}
-        out = Asked(point, asked["id"])
+        out = Asked(self._typed(point), asked["id"])
         self.untold_.append(out)
         self._keep()
         return out
@@ -131,8 +131,7 @@ class Search:
         """Records the value of a point; None or NaN means that it failed, for the reason why.
 
         way are its values on the way, (step, value) each. With early the point was stopped early: it has the last of
-        them, and cannot be the best.
-        """
+        them, and cannot be the best."""
         failed = ["failed", why if value is None else f"the value is {value}"]
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         name = asked if isinstance(asked, str) else asked.id
@@ -144,23 +143,24 @@ class Search:
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
         return self._process.command("tell", self._file, "-o", self._run, "--extend", *steps, "--", name, *text)
 
+    def _typed(self, point: dict[str, Value]) -> dict[str, Value]:
+        """A point with floats in ranges of numbers, which JSON may have without a fraction."""
+        return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}
+
     def _keep(self) -> None:
         with open(self._process.path(self._asked), "w", encoding="utf-8") as file:
             json.dump(self.untold_, file)
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
-        """The points whose values are told, in their order. Each is a dict.
-
-        ``point`` has the values by name, ``value`` is NaN if the trial failed, ``failure`` says why, and else is None,
-        and ``stopped`` is True for a trial that was stopped early.
-        """
+        """The points with a value, in their order, as dicts: ``point`` has the values by name, ``value`` is NaN if the
+        trial failed, ``failure`` says why, and else is None, ``stopped`` is True where it was stopped early."""
         if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
             return []  # no point was asked for
         table = json.loads(self._process.command("export", self._run, "--what", "trials", "--format", "json",
                                                  warned=False))
-        return [{"point": t["hyperparameters"], "value": math.nan if t["value"] is None else float(t["value"]),
-                 "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
+        return [{"point": self._typed(t["hyperparameters"]), "value": math.nan if t["value"] is None else
+                 float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
@@ -232,6 +232,8 @@ def _places(f: Callable[..., Any]) -> int:
 def _range(name: str, of: Any) -> Any:
     """A range as in a file."""
     if isinstance(of, list):
+        if not all(v is None or isinstance(v, (str, bool, int, float, np.generic)) for v in of):
+            raise InvalidError(f"the choices of {name} are {of!r}, expected texts, numbers, True, False or None")
         return {"choice": {"values": of}}
     if isinstance(of, tuple) and len(of) == 2:
         whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in of)

@@ -390,3 +390,71 @@ def test_explain():
 def test_progress_names_no_files(capfd):
     fitted(verbose=True)
     assert re.search("^log evidence -", capfd.readouterr().err)
+
+
+def test_an_ordered_categorical_has_its_order():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(90, 1))
+    rank = np.digitize(X[:, 0] + .3 * rng.normal(size=90), [-.5, .5])
+    names = np.array(["low", "mid", "high"])[rank]
+    ordered = pd.Series(names).astype(pd.CategoricalDtype(["low", "mid", "high"], ordered=True))
+    by_number = gpc_tune.GaussianProcessClassifier(likelihood="ordinal").fit(X, rank)
+    by_name = gpc_tune.GaussianProcessClassifier(likelihood="ordinal").fit(X, ordered)
+    assert by_name.log_evidence_ == pytest.approx(by_number.log_evidence_, abs=1e-9)
+    assert by_name.classes_.tolist() == ["high", "low", "mid"]
+    assert np.allclose(by_name.predict_proba(X)[:, [1, 2, 0]], by_number.predict_proba(X), rtol=0, atol=1e-12)
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="ordinal takes the classes in the order high < low < mid"):
+        gpc_tune.GaussianProcessClassifier(likelihood="ordinal").fit(X, names)
+
+
+def test_why_of_inputs_with_its_own_names():
+    X = pd.DataFrame(R.normal(size=(40, 3)), columns=["class", "base", "noise"])
+    model = gpc_tune.GaussianProcessClassifier().fit(X, X["base"] > 0)
+    why = model.why(X[:2])
+    assert list(why.columns) == ["class", "base", "class (input)", "base (input)", "noise", "nearest", "outside"]
+    assert abs(why["base (input)"]).min() > abs(why["noise"]).max()
+
+
+def test_time_is_for_the_default_study():
+    with pytest.raises(gpc_tune.InvalidError, match="time is for the default study"):
+        gpc_tune.TunedClassifier({"kernel": "se"}, time="5s", verbose=False).fit(R.normal(size=(40, 1)), [0, 1] * 20)
+
+
+def test_points_have_floats_where_ranges_have():
+    seen = []
+
+    def f(point):
+        seen.append(point)
+        return point["x"] + point["n"]
+
+    search = gpc_tune.minimize(f, {"x": (0.0, 4.0), "C": {"log": (1e-2, 1e3)}, "n": (1, 3)}, trials=8, random_state=0)
+    points = [*seen, search.best_[0], *(t["point"] for t in search.trials_)]
+    assert all(isinstance(p["x"], float) and isinstance(p["C"], float) and isinstance(p["n"], int) for p in points)
+    upper = gpc_tune.minimize(lambda p: -p["C"], {"C": {"log": (1e-2, 1e3)}}, trials=6, random_state=0)
+    assert upper.best_[0]["C"] == 1000 and "C=1000" in upper.report_.text
+
+
+def test_choices_are_plain_values():
+    with pytest.raises(gpc_tune.InvalidError, match=r"the choices of layers are .* expected texts, numbers"):
+        gpc_tune.minimize(lambda p: 0, {"layers": [(10,), (10, 10)]}, trials=2)
+
+
+def test_effects_of_one_input_by_name():
+    X = R.normal(size=(40, 2))
+    model = gpc_tune.GaussianProcessClassifier().fit(X, X[:, 0] > 0)
+    curves = model.effects(X, X[:, 0] > 0, inputs="x2", repeats=2).curves
+    assert set(curves["input"]) == {"x2"}
+
+
+def test_a_program_that_is_not_there(monkeypatch):
+    monkeypatch.setenv("GPC_TUNE_PROGRAM", "/nowhere/gpc-tune")
+    with pytest.raises(gpc_tune.GpcTuneError, match="GPC_TUNE_PROGRAM names the file /nowhere/gpc-tune"):
+        gpc_tune._process.program()
+
+
+def test_a_column_of_ids_is_named_without_the_study():
+    X = pd.DataFrame({"id": [f"u{k}" for k in range(150)], "v": R.normal(size=150)})
+    with pytest.raises(gpc_tune.InvalidError) as error:
+        gpc_tune.GaussianProcessClassifier().fit(X, X["v"] > 0)
+    assert re.fullmatch(r'X:row 1: column "id" has 150 different texts \("u0" here\), too many for categories \(100\); '
+                        "correct it, or leave the column out", str(error.value)), error.value
