@@ -140,7 +140,7 @@ func (s Space) placed(u []float64) (theta []float64, forbidden bool) {
 	return s.NearestAllowed(theta), true
 }
 
-// OnGridAt is place without constraints.
+// onGridAt is place without constraints.
 func (s Space) onGridAt(u []float64) []float64 {
 	theta := make([]float64, len(s))
 	for j, p := range s {

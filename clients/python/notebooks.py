@@ -104,8 +104,8 @@ def picture(name, names):
     if name == "search":
         of = names["search"]
         return of._process.command("report", of._run, "--formats", "svg", "--figure", "way-0", warned=False)
-    return names["model"]._run(names["new"], names["labels"], "effects", "--input", "glu", "--repeats", "5", "--seed", "1",
-                               "--format", "svg")
+    return names["model"]._run(names["new"], names["labels"], "effects", "--input", "glu", "--repeats", "5",
+                               "--seed", "1", "--format", "svg")
 
 
 def page():

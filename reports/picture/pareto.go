@@ -15,7 +15,9 @@ const mostPairs = 6
 // other one dominates, and the others. Of two objectives, stairs bound the region that is
 // dominated.
 func paretoPictures(r pictureReport) []figure.Figure {
-	several := func(c reports.Configuration) bool { return len(c.Pareto()) > 0 }
+	several := func(c reports.Configuration) bool {
+		return c.Program != nil && len(c.Program.Objectives) > 1 && len(c.Pareto()) > 0
+	}
 	return figurePerConfiguration(r, several, 1, func(part []Member, n Naming) figure.Figure {
 		c := part[0].Configuration
 		names, best := c.Program.Objectives, c.Pareto()

@@ -63,8 +63,8 @@ def program() -> str:
     if not found:
         raise GpcTuneError("the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on "
                            "the PATH, or name its file in the variable GPC_TUNE_PROGRAM")
-    if not os.path.isfile(found):
-        raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names the file {found}, which is not there")
+    if not shutil.which(found):
+        raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names {found}, which is no program")
     return found
 
 

@@ -448,7 +448,7 @@ def test_effects_of_one_input_by_name():
 
 def test_a_program_that_is_not_there(monkeypatch):
     monkeypatch.setenv("GPC_TUNE_PROGRAM", "/nowhere/gpc-tune")
-    with pytest.raises(gpc_tune.GpcTuneError, match="GPC_TUNE_PROGRAM names the file /nowhere/gpc-tune"):
+    with pytest.raises(gpc_tune.GpcTuneError, match="GPC_TUNE_PROGRAM names /nowhere/gpc-tune"):
         gpc_tune._process.program()
 
 
