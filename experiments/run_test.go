@@ -597,11 +597,12 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "length_scale starts at its bound 3.26902e+06") {
 		t.Errorf("warnings %q", w)
 	}
-	s, err := spec.Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\n"), nil)
+	s, err := spec.Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\npredict: {sets: {coverage: 0.9}}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plan.New(t.Context(), s); err == nil || !strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
+	if _, err := plan.New(t.Context(), s); err == nil || strings.Contains(err.Error(), "sets") ||
+		!strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
 		t.Errorf("error %v", err)
 	}
 }

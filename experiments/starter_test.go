@@ -105,9 +105,9 @@ func TestStarterTime(t *testing.T) {
 		has    []string
 		lacks  []string
 	}{
-		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 5", "{kfold: {k: 10}}"}, nil},
+		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 3", "{kfold: {k: 10}}"}, nil},
 		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",
-			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true}}"}},
+			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}"}},
 		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
 		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 	}[:exhaustive.Of(2, 4)] {
@@ -159,7 +159,7 @@ func TestStarterWide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(started.Text, "{ard: true}") || strings.Count(started.Text, "\n    - {") != 2 ||
+	if strings.Contains(started.Text, "ard: true,") || strings.Count(started.Text, "\n    - {") != 2 ||
 		!strings.Contains(started.Text, "# 150 inputs for 40 cases: one length scale for all.") ||
 		!strings.Contains(started.Text, "#   and 90 more (gpc-tune data shows all)") {
 		t.Error(started.Text)

@@ -30,8 +30,8 @@ func TestDataSections(t *testing.T) {
 		lacks  []string
 	}{
 		{func(*columns.Table) {}, []string{"train: a.csv # 50 rows, CSV\n", "# test: FILE", "label: y #", "+1 unless positive: CLASS",
-			"missing: median # of 3 values in 1 input; or drop", "  # inputs:\n  #   u: numbers\n  #   v: numbers; 3 missing\n"},
-			[]string{"encoding:", "classes:", "order:", "unlabelled", "ignore_case", "decimal", "missing_values", "missing_indicators",
+			"missing: median # of 3 values in 1 input; or drop (the case), mean; missing_indicators: true adds", "  # inputs:\n  #   u: numbers\n  #   v: numbers; 3 missing\n"},
+			[]string{"encoding:", "classes:", "order:", "unlabelled", "ignore_case", "decimal", "missing_values",
 				"duplicates", "repeat", "columns:", "categor", "id:", "group:", "drop:"}},
 		{func(t *columns.Table) { t.Encoding = "cp850" }, []string{"encoding: cp850 #"}, nil},
 		{func(t *columns.Table) { t.Rare, t.Spec.Classes = counts(1, 2), []cells.Name{"p", "q"} }, []string{"classes: [p, q] # not a (1), b (2): too few"}, nil},
@@ -44,7 +44,6 @@ func TestDataSections(t *testing.T) {
 		{func(t *columns.Table) { t.Spec.Decimal = "comma" }, []string{"decimal: comma # numbers as in 1.234,5; or point"}, nil},
 		{func(t *columns.Table) { t.Spec.Decimal = "point" }, []string{"decimal: point # numbers as in 1,234.5; or comma"}, nil},
 		{func(t *columns.Table) { t.Spec.MissingValues = []cells.Name{"-", "none"} }, []string{`missing_values: [`, "none] # texts among numbers"}, nil},
-		{func(t *columns.Table) { t.Spec.MissingIndicators = true }, []string{"missing_indicators: true #"}, nil},
 		{func(t *columns.Table) { t.Columns[1].Missing = 0 }, []string{"missing: median # no input has missing values here"}, []string{"; 0 missing"}},
 		{func(t *columns.Table) { t.Columns[0].Missing = 4 }, []string{"missing: median # of 7 values in 2 inputs;"}, nil},
 		{func(t *columns.Table) { t.Columns[1].Use = columns.Left }, []string{"missing: median # no input", "drop: # left out\n    - v #"}, nil},

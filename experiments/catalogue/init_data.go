@@ -150,11 +150,8 @@ func (w *starter) missing(t *columns.Table) {
 		w.line("  missing: median # no input has missing values here; a case to predict may; or error, drop, mean")
 		return
 	}
-	w.line("  missing: median # of %s in %s; or drop (the case), mean", several(values, "value"),
-		several(inputs, "input"))
-	if t.Spec.MissingIndicators {
-		w.line("  missing_indicators: true # an input of 0 and 1 beside each: that one is missing may say something")
-	}
+	w.line("  missing: median # of %s in %s; or drop (the case), mean; missing_indicators: true adds inputs of "+
+		"0 and 1", several(values, "value"), several(inputs, "input"))
 }
 
 // inputs describes the inputs that are not categories, one line each.

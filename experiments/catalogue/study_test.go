@@ -104,12 +104,13 @@ func TestWhatStudiesLack(t *testing.T) {
 // Many inputs share a length scale, and functions of one input each need several and not too many.
 func TestKernelsOfStudies(t *testing.T) {
 	s := study{kernels: []string{same, each, trend, apart}}
-	shared := strings.NewReplacer("ard: true", "ard: false")
+	shared := strings.NewReplacer("ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}", "ard: false")
 	for _, c := range []struct {
 		cases, inputs int
 		want          []string
 	}{
-		{50, 1, []string{same, each, trend}}, {50, 2, s.kernels}, {50, 100, s.kernels},
+		{50, 1, []string{same, each, trend}}, {50, 2, s.kernels}, {50, 20, s.kernels},
+		{50, 21, []string{same, each, trend}}, {50, 100, []string{same, each, trend}},
 		{50, 101, []string{same, shared.Replace(trend)}}, {101, 101, []string{same, each, trend}}, {500, 501, []string{same, shared.Replace(trend)}},
 	} {
 		p := problem{cases: c.cases, inputs: c.inputs}
@@ -179,9 +180,9 @@ func TestWrittenStudies(t *testing.T) {
 	}
 	text := s.write(p, []string{"kernel a", "restarts"}, 2*time.Minute, 200)
 	has(text, "  preprocess: standardize #", "model: #", "    - "+trend+"\n    - "+rough+"\n", "  likelihood: probit\n",
-		"  inference: [ep, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 3, inference: laplace} #",
+		"  inference: [ep, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 3, objective: log_posterior, inference: laplace} #",
 		"evaluate: {kfold: {k: 5}} # gpc-tune list splitters\n", "# left out to take at most about 2m0s:\n#   kernel a\n#   restarts\n# the next larger study takes about 3m20s: ")
-	for _, no := range []string{"predict:", "subsample", "mean:", "skewed", "inducing", "one length scale for all", "evaluations:"} {
+	for _, no := range []string{"predict:", "subsample", "  mean:", "skewed", "inducing", "one length scale for all", "evaluations:"} {
 		if strings.Contains(text, no) {
 			t.Errorf("%s\nhas %q", text, no)
 		}
@@ -195,11 +196,11 @@ func TestWrittenStudies(t *testing.T) {
 		"predict: {average: map} # EP would take too long")
 	s = study{kernels: []string{trend, rough, same}, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
 	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
-	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true}}]}\n",
-		"    - {matern32: {amplitude: {init: 50}, ard: true}}\n", "    - {se: {amplitude: {init: 50}, ard: false}}\n",
+	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}]}\n",
+		"    - {matern32: {amplitude: {init: 50}, ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}\n", "    - {se: {amplitude: {init: 50}, ard: false}}\n",
 		"  # 9001 inputs for 9000 cases: one length scale for all.", "  mean: {constant: {fixed: 1000}} # the label has mean 1000 and standard deviation 50\n",
 		"  likelihood: {gaussian: {noise: {init: 25}}}\n  # the label is skewed", "  inference: [{exact: {inducing: 50}}] #", "  # inducing inputs: a covariance of lower rank",
-		"tune: {method: bfgs, restarts: 1, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
+		"tune: {method: bfgs, restarts: 1, objective: log_posterior, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
 }
 
 // Studies are ordered from the largest to the smallest, and studies with the full covariance come

@@ -180,8 +180,8 @@ func TestBoundsOfLabels(t *testing.T) {
 	}
 }
 
-// Which classes are too rare, when repeated rows stay together, when missing values become inputs,
-// and when logarithms are proposed: at each bound.
+// Which classes are too rare, when repeated rows stay together, and when logarithms are proposed: at
+// each bound.
 func TestBoundsOfTables(t *testing.T) {
 	for _, c := range []struct {
 		rows, of int // number of all rows, and of the special ones
@@ -191,7 +191,6 @@ func TestBoundsOfTables(t *testing.T) {
 		{49, 1, "class", "c 1"}, {49, 2, "class", ""}, {50, 4, "class", "c 4"}, {50, 5, "class", ""},
 		{200, 2, "copies", "together"}, {200, 1, "copies", ""}, {100, 1, "copies", "together"},
 		{100, 50, "copies", "together"}, {100, 51, "copies", ""},
-		{60, 3, "missing", "true"}, {60, 2, "missing", "false"},
 	} {
 		table, err := Read(file(t, rows(c.rows, "x,label", func(i int) string {
 			x, label := fmt.Sprintf("%d.25", i*i), string('a'+rune(i%2))
@@ -200,17 +199,14 @@ func TestBoundsOfTables(t *testing.T) {
 				label = "c"
 			case c.what == "copies" && i <= c.of:
 				x, label = "0.25", "a"
-			case c.what == "missing" && i < c.of:
-				x = ""
 			}
 			return x + "," + label
 		})), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fmt.Sprint(table.Spec.MissingIndicators)
-		switch c.what {
-		case "class":
+		got := table.Spec.Duplicates
+		if c.what == "class" {
 			got = ""
 			for _, r := range table.Rare {
 				got += fmt.Sprint(r.Class, " ", r.N)
@@ -218,8 +214,6 @@ func TestBoundsOfTables(t *testing.T) {
 			if len(table.Rare)+len(table.Classes) != 3 || (len(table.Spec.Classes) == 2) != (got != "") {
 				t.Errorf("%+v: %v, %v, %v", c, table.Classes, table.Rare, table.Spec.Classes)
 			}
-		case "copies":
-			got = table.Spec.Duplicates
 		}
 		if got != c.want {
 			t.Errorf("%+v: %q", c, got)
@@ -246,23 +240,18 @@ func TestBoundsOfTables(t *testing.T) {
 }
 
 // A column makes an input for each category or part of a date, or else one input. Limits add one
-// input, and missing values add one.
+// input, and missing values none.
 func TestNumberOfInputs(t *testing.T) {
 	date := &cells.Date{Form: "ymd", Parts: []cells.Part{"year", "month"}} // month is a cycle of two numbers
 	for _, c := range []struct {
-		column     Column
-		plain, all int // all includes indicators of missing values
+		column Column
+		want   int
 	}{
-		{Column{Use: Input}, 1, 1}, {Column{Use: Input, Missing: 1}, 1, 2}, {Column{Use: Input, Levels: 3}, 3, 3},
-		{Column{Use: Input, Limits: true}, 2, 2}, {Column{Use: Input, Date: date, Missing: 2}, 3, 4}, {Column{Use: Left, Missing: 1}, 0, 0},
-		{Column{Use: Label, Levels: 2}, 0, 0},
+		{Column{Use: Input}, 1}, {Column{Use: Input, Missing: 1}, 1}, {Column{Use: Input, Levels: 3}, 3}, {Column{Use: Input, Limits: true}, 2},
+		{Column{Use: Input, Date: date, Missing: 2}, 3}, {Column{Use: Left, Missing: 1}, 0}, {Column{Use: Label, Levels: 2}, 0},
 	} {
-		table := &Table{Columns: []Column{c.column}}
-		if n := table.Inputs(); n != c.plain {
-			t.Errorf("%+v: %d inputs, want %d", c.column, n, c.plain)
-		}
-		if table.Spec.MissingIndicators = true; table.Inputs() != c.all {
-			t.Errorf("%+v: %d inputs with indicators, want %d", c.column, table.Inputs(), c.all)
+		if n := (&Table{Columns: []Column{c.column}}).Inputs(); n != c.want {
+			t.Errorf("%+v: %d inputs, want %d", c.column, n, c.want)
 		}
 	}
 	for _, c := range []struct {

@@ -108,9 +108,6 @@ func (t *Table) Inputs() (n int) {
 		default:
 			n += max(1, c.Levels)
 		}
-		if t.Spec.MissingIndicators && c.Missing > 0 {
-			n++
-		}
 	}
 	return n
 }

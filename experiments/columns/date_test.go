@@ -87,7 +87,7 @@ func TestDatesProposed(t *testing.T) {
 			t.Errorf("%s: %v\n%+v", name, err, table.Spec)
 			continue
 		}
-		if n := len(d.ColumnNames); n != table.Inputs() && !table.Spec.MissingIndicators {
+		if n := len(d.ColumnNames); n != table.Inputs() {
 			t.Errorf("%s: %d inputs, want %d", name, table.Inputs(), n)
 		}
 	}

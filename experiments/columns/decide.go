@@ -17,7 +17,7 @@ import (
 const (
 	fewCases     = 5 // a class of fewer is left out of a table of manyRows
 	manyRows     = 50
-	notableShare = 0.05 // fraction of missing values from which on they may be informative
+	notableShare = 0.05 // fraction of labels none from which on it is a class
 	// Rows that repeat an earlier one are kept together if their fraction is between these two. If
 	// more rows do so, the inputs have few different values, and equal cases are no copies.
 	copied, coincident = 0.01, 0.5
@@ -310,25 +310,19 @@ func (t *Table) specify(profiles []*profile) {
 			continue
 		}
 		p := profiles[j]
-		missing := p.missing
 		switch {
 		case c.means():
-			missing += t.interpret(p, c, tokens)
-			t.Columns[j].Missing = missing
+			t.Columns[j].Missing += t.interpret(p, c, tokens)
 		case c.names:
 			s.Categories = append(s.Categories, name)
 		case !c.number:
 			s.Categorical = "one_hot"
 		}
 		if c.number {
-			missing += p.nMissingWords()
-			t.Columns[j].Missing = missing
+			t.Columns[j].Missing += p.nMissingWords()
 			for token := range p.missingWords {
 				tokens[token] = true
 			}
-		}
-		if float64(missing) >= notableShare*float64(t.Rows) {
-			s.MissingIndicators = true
 		}
 	}
 	for _, token := range slices.Sorted(maps.Keys(tokens)) {

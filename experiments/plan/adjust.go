@@ -38,16 +38,16 @@ func (p *planner) adjust(ds *data.Data) *job.Adjust {
 func (p *planner) coverage(c record.Configuration) *record.Number {
 	switch {
 	case p.Spec.Coverage == nil:
-		return nil
 	case len(c.Classes) == 0:
 		p.AtPlace(p.Spec.SetsPlace, "%s has numeric labels; sets are for classes", c.Dataset)
-		return nil
+	case c.Calibrating() == nil && p.Found() > 0: // folds may have failed
 	case c.Calibrating() == nil:
 		p.AtPlace(p.Spec.SetsPlace, "%s: sets compare with cases that folds hold out, and there are none; add "+
 			"evaluate: {kfold: {k: 10}}", c.Dataset)
-		return nil
+	default:
+		return p.Spec.Coverage
 	}
-	return p.Spec.Coverage
+	return nil
 }
 
 // utility returns the costs for choosing a threshold; nil: the file has none, or the threshold does

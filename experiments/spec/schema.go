@@ -47,7 +47,7 @@ func ExperimentSchema() jsonschema.Schema {
 	inner := slices.DeleteFunc(slices.Clone(kinds["kernels"]), func(e Entry) bool {
 		return e.Options == reflect.TypeFor[kernel.PerClass]() // stands outermost
 	})
-	defs := jsonschema.Schema{"prior": model.component(kinds["priors"]),
+	defs := jsonschema.Schema{"prior": grammar{true, modelLists, nil}.component(kinds["priors"]),
 		"setting": model.value(reflect.TypeFor[param.Setting]()),
 		"mean":    model.component(kinds["means"]), "likelihood": model.component(kinds["likelihoods"]),
 		"kernel":    jsonschema.Alternatives(model.component(inner)),

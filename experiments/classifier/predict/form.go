@@ -118,7 +118,7 @@ func (p *Predicted) explain(numeric bool) (facts []table.Fact, why page.Part) {
 		case name == "nearest":
 			why.Texts = append(why.Texts, "The nearest training cases, with label and correlation: "+text+".")
 		case name == "outside" && text != "":
-			why.Texts = append(why.Texts, "Outside the range of the training cases: "+text+".")
+			why.Texts = append(why.Texts, "Outside the range of the training cases, or missing: "+text+".")
 		case name == "outside":
 		case name == "set":
 			facts = append(facts, table.Fact{Name: "set", Text: "{" + text + "}"})

@@ -185,7 +185,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	}
 	s.unread = data.Merge(s.unread, ds.Unread)
 	s.drift.add(ds)
-	s.substitute(ds)
+	missing := s.substitute(ds)
 	z := &kernel.Inputs{X: s.file.Preprocess.Apply(ds.X)}
 	for i, row := range ds.Rows {
 		for j, v := range z.X.RawRowView(i) {
@@ -210,7 +210,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		t.addSets(s.sets.Sets(cv.Predictions{Cases: ds.Rows, Proba: held.Proba}), s.file.Columns.Classes)
 	}
 	if s.why != nil {
-		columns, cells, err := s.why.explain(ds, held)
+		columns, cells, err := s.why.explain(ds, missing, held)
 		if err != nil {
 			return nil, err
 		}
@@ -254,15 +254,19 @@ func (s *stream) warnOfFar(z *mat.Dense) {
 	}
 }
 
-// substitute replaces the missing values of ds, and counts them by input.
-func (s *stream) substitute(ds *data.Data) {
-	last := ""
+// substitute replaces the missing values of ds, and counts them by input. It returns the missing
+// inputs of each case, as texts.
+func (s *stream) substitute(ds *data.Data) [][]string {
+	last, of := "", make([][]string, len(ds.Rows))
 	for j, origin := range s.file.Columns.From() {
-		missing := 0
+		missing, absent := 0, origin+" missing"
 		for i := range ds.Rows {
 			if row := ds.X.RawRowView(i); math.IsNaN(row[j]) {
 				row[j] = s.substitutes[j]
 				missing++
+				if origin != last {
+					of[i] = append(of[i], absent)
+				}
 			}
 		}
 		if missing == 0 || origin == last { // one warning for all inputs of a column
@@ -275,6 +279,7 @@ func (s *stream) substitute(ds *data.Data) {
 		}
 		s.warn(cause.Substituted.Of(missing, "values of %q are missing: %s stands in for each", origin, by))
 	}
+	return of
 }
 
 // tooFar is the error for a case with a number that is not finite.

@@ -73,8 +73,9 @@ func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, cost float64,
 // base; why_error is the largest standard error of these, if they are sampled. nearest has the
 // training cases of the largest prior correlation, by their place among the training cases of the
 // model, each with its label and the correlation. outside names inputs beyond the range of the
-// training cases.
-func (e *explainer) explain(ds *data.Data, held job.Outcome) (columns []string, rows [][]any, err error) {
+// training cases, and the missing inputs of each case.
+func (e *explainer) explain(ds *data.Data, missing [][]string, held job.Outcome) (columns []string, rows [][]any,
+	err error) {
 	classes, compares := e.file.Columns.Classes, e.fitted.Compared == nil && e.file.Inputs != nil
 	sampled := len(e.inputs) > explain.MostExact
 	if classes != nil {
@@ -114,7 +115,7 @@ func (e *explainer) explain(ds *data.Data, held job.Outcome) (columns []string, 
 		if compares {
 			cells = append(cells, e.nearest(row))
 		}
-		rows = append(rows, append(cells, e.outside(row)))
+		rows = append(rows, append(cells, strings.Join(append(e.outside(row), missing[i]...), "; ")))
 	}
 	return columns, rows, nil
 }
@@ -164,10 +165,9 @@ func (e *explainer) nearest(row []float64) string {
 
 // outside lists the inputs of a case that are below the smallest or above the largest value of the
 // training cases, with that value.
-func (e *explainer) outside(row []float64) string {
-	var texts []string
+func (e *explainer) outside(row []float64) (texts []string) {
 	if n, _ := e.seen.Dims(); n == 1 {
-		return ""
+		return nil
 	}
 	names := e.file.Columns.ColumnNames()
 	for j, v := range row {
@@ -181,7 +181,7 @@ func (e *explainer) outside(row []float64) string {
 			texts = append(texts, fmt.Sprintf("%s %s above %s", names[j], reports.Readable(v), reports.Readable(most)))
 		}
 	}
-	return strings.Join(texts, "; ")
+	return texts
 }
 
 // drawn returns at most this many of the cases, in their order, drawn without replacement.

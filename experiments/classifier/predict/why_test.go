@@ -110,14 +110,15 @@ func firstRows(c *Classifier, file string, n int) (*Predicted, error) {
 }
 
 // A value beyond the training cases is named with the end of their range, in the units of the file,
-// with and without whitening. Pima's largest glu among the training cases is 199.
+// with and without whitening. Pima's largest glu among the training cases is 199. Missing values are
+// named.
 func TestOutsideOfWhatWasSeen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new.csv")
-	if err := os.WriteFile(file, []byte("npreg,glu,bp,skin,bmi,ped,age\n3,250,70,30,30,0.5,30\n3,199,70,30,30,0.5,30\n"), 0o666); err != nil {
+	if err := os.WriteFile(file, []byte("npreg,glu,bp,skin,bmi,ped,age\n3,250,70,30,30,0.5,30\n3,199,70,30,30,0.5,30\n3,,,30,99,0.5,30\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, preprocess := range []string{"standardize", "none", "whiten", "power"} {
-		p := plantest.Planned(t, "data: {dataset: pima, preprocess: "+preprocess+"}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
+		p := plantest.Planned(t, "data: {dataset: pima, missing: median, preprocess: "+preprocess+"}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\ntune: none\n")
 		c, err := LoadClassifier(fitted(t, p, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,7 @@ func TestOutsideOfWhatWasSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		outside := column[string](t, got, "outside")
-		if outside[0] != "glu 250 above 199" || outside[1] != "" {
+		if outside[0] != "glu 250 above 199" || outside[1] != "" || outside[2] != "bmi 99 above 47.9; glu missing; bp missing" {
 			t.Errorf("%s: %q", preprocess, outside)
 		}
 	}
