@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
@@ -78,6 +80,8 @@ func TestStarter(t *testing.T) {
 		}
 		if p, err := plan.New(t.Context(), s); err != nil || len(p.Studies) == 0 {
 			t.Errorf("%s: %v\n%s", source, err, text)
+		} else if slices.ContainsFunc(p.Manifest.Warnings, func(w cause.Notice) bool { return strings.Contains(w.Text, "prior") }) {
+			t.Errorf("%s: %v\n%s", source, p.Manifest.Warnings, text)
 		}
 	}
 	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
@@ -108,7 +112,7 @@ func TestStarterTime(t *testing.T) {
 		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 3", "{kfold: {k: 10}}"}, nil},
 		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",
 			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}"}},
-		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false}}"}, []string{"inference ep", "takes longer than asked for"}},
+		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false, length_scale: "}, []string{"inference ep", "takes longer than asked for"}},
 		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 	}[:exhaustive.Of(2, 4)] {
 		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, "", of.limit)

@@ -90,16 +90,16 @@ type study struct {
 }
 
 // Kernels of studies: one length scale for all inputs, one for each, the latter plus a linear
-// kernel, a sum of functions of one input each, and one of rougher functions. The prior of several
-// length scales has the median e² standard deviations of the input. Without it the largest log
-// evidence is often that of an overfit.
+// kernel, a sum of functions of one input each, and one of rougher functions. The prior of length
+// scales has the median e² standard deviations of the input. Without it the largest log evidence
+// is often that of an overfit.
 const (
-	oneEach = "ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}"
-	same    = "{se: {ard: false}}"
-	each    = "{se: {" + oneEach + "}}"
-	trend   = "{sum: [linear, {se: {" + oneEach + "}}]}"
-	apart   = "{additive: {kernel: {se: {" + oneEach + "}}}}"
-	rough   = "{matern32: {" + oneEach + "}}"
+	prior = ", length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}"
+	same  = "{se: {ard: false" + prior + "}}"
+	each  = "{se: {ard: true" + prior + "}}"
+	trend = "{sum: [linear, {se: {ard: true" + prior + "}}]}"
+	apart = "{additive: {kernel: {se: {ard: true" + prior + "}}}}"
+	rough = "{matern32: {ard: true" + prior + "}}"
 )
 
 // Numbers of cases up to which a study uses the full covariance matrix, and up to which it uses all
@@ -192,16 +192,19 @@ func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
 const fewInputs, mostApart = 100, 20
 
 // of adapts the study to the number of inputs: too many inputs share one length scale, and only
-// few keep kernels with functions of one input each.
+// few keep kernels with functions of one input each. Distances grow with the root of the number of
+// inputs d, so that the median of the prior is at least √d.
 func (s study) of(p problem) study {
+	mean := fmt.Sprintf("mean: %g", max(2, math.Round(5*math.Log(float64(p.inputs)))/10))
 	var kernels []string
 	for _, k := range s.kernels {
 		if k == apart && (p.inputs == 1 || p.inputs > mostApart) {
 			continue
 		}
 		if p.wide() {
-			k = strings.ReplaceAll(k, oneEach, "ard: false")
+			k = strings.ReplaceAll(k, "ard: true", "ard: false")
 		}
+		k = strings.ReplaceAll(k, "mean: 2", mean)
 		if !slices.Contains(kernels, k) {
 			kernels = append(kernels, k)
 		}
@@ -363,17 +366,14 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	}
 	w.line("")
 	steps := ""
-	if strings.Contains(strings.Join(s.kernels, ""), "prior") {
-		steps = ", objective: log_posterior"
-	}
 	if s.steps > 0 {
-		steps += fmt.Sprintf(", evaluations: %d", s.steps)
+		steps = fmt.Sprintf(", evaluations: %d", s.steps)
 	}
 	if tunes != "" {
 		w.line("# Laplace's method tunes, which is quick; EP predicts, because its probabilities are better")
 		steps += ", inference: " + tunes
 	}
-	w.line("tune: {method: bfgs, restarts: %d%s} # gpc-tune list strategies", s.restarts, steps)
+	w.line("tune: {method: bfgs, restarts: %d, objective: log_posterior%s} # gpc-tune list strategies", s.restarts, steps)
 	w.line("")
 	if s.mode && p.classes != nil {
 		w.line("predict: {average: map} # EP would take too long; averages of Laplace's method are too near to ½")
