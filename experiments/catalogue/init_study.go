@@ -373,7 +373,8 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 		w.line("# Laplace's method tunes, which is quick; EP predicts, because its probabilities are better")
 		steps += ", inference: " + tunes
 	}
-	w.line("tune: {method: bfgs, restarts: %d, objective: log_posterior%s} # gpc-tune list strategies", s.restarts, steps)
+	w.line("tune: {method: bfgs, restarts: %d, objective: log_posterior%s} # gpc-tune list strategies", s.restarts,
+		steps)
 	w.line("")
 	if s.mode && p.classes != nil {
 		w.line("predict: {average: map} # EP would take too long; averages of Laplace's method are too near to ½")

@@ -13,8 +13,7 @@ except ImportError:
     class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
         """An estimator is used before fit."""
 
-    class DataConversionWarning(UserWarning):  # type: ignore[no-redef]
-        """Labels had to be made one-dimensional."""
+    DataConversionWarning = UserWarning  # type: ignore
 
     class BaseEstimator:  # type: ignore[no-redef]
         """Parameters are the arguments of __init__, kept under their names."""
@@ -22,14 +21,6 @@ except ImportError:
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             """The parameters by their names."""
             return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-        def set_params(self, **params: Any) -> "BaseEstimator":
-            """Sets parameters by their names, and returns self."""
-            unknown, known = [name for name in params if name not in self.get_params()], sorted(self.get_params())
-            if unknown:
-                raise ValueError(f"Invalid parameter {unknown[0]!r} for estimator {self}. Valid are: {known}.")
-            vars(self).update(params)
-            return self
 
         def __repr__(self) -> str:
             known = inspect.signature(type(self)).parameters
@@ -43,8 +34,7 @@ except ImportError:
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """The share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
-            right = self.predict(X) == np.asarray(y)  # type: ignore[attr-defined]
-            return float(np.average(right, weights=sample_weight))
+            return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))  # type: ignore
 
 
 def labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -80,7 +70,6 @@ def weights(sample_weight: Any, n: int) -> np.ndarray:
     w = np.full(n, float(w)) if w.ndim == 0 else w
     if w.shape != (n,):
         raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
-    wrong = np.flatnonzero(~(np.isfinite(w) & (w >= 0)))
-    if len(wrong):
+    if len(wrong := np.flatnonzero(~(np.isfinite(w) & (w >= 0)))):
         raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {wrong[0]} is {w[wrong[0]]}")
     return w

@@ -34,7 +34,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                 name, ordered ones by rank, dates become days, month, weekday and hour, and missing values are replaced
                 by the median.
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
-            sample_weight (array, (n,), optional): How many cases each row counts as, 0 or more.
+            sample_weight (array, (n,), optional): How many cases each row counts as, 0 or more. 4 is four cases of one
+                class with equal inputs: of random classes, a model may learn such rows by heart. Score it on others.
         """
         names, columns, n = _table.columns_of(X)
         classes, coded = labels(y)
@@ -47,11 +48,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             found = f"one class (n_samples = {n})" if len(classes) < 2 else "one class whose sample_weight is not 0"
             raise ValueError("This classifier needs samples of at least 2 classes in the data, but the data contains "
                              f"only {found if kept.any() else 'rows whose sample_weight is 0'}")
-        label, weighted = str(getattr(y, "name", None) or "label").strip() or "label", "sample weight"
+        label = str(getattr(y, "name", None) or "label").strip() or "label"
         while names is not None and label in map(str, names):
             label += "_"
-        while weighted in [label, *(names if names is not None else ())]:
-            weighted += "_"
+        weighted = f"sample weight of {label}"
         vars(self).pop("feature_names_in_", None)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -107,10 +107,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def _table_of(self, X: Any) -> tuple[list[str], list[_table.Values], int]:
         """The names of the inputs, their values for the rows of X, and the number of rows."""
-        inputs = self._fitted_inputs()
+        self._fitted("schema")
         names, columns, n = _table.columns_of(X)
         self._compare(names, len(columns))
-        return [i.name for i in inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, inputs)], n
+        return [i.name for i in self._inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)], n
 
     def _compare(self, names: Optional[list[Any]], d: int) -> None:
         """Raises or warns if names or number of columns are not those of the training table."""
@@ -121,15 +121,12 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             warnings.warn(f"X has feature names, but {kind} was fitted without feature names" if names else f"X does "
                           f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
         elif fitted is not None and names != fitted.tolist():
-            text = "The feature names should match those that were passed during fit.\n"
-            unseen, missing = sorted(set(names or ()) - set(fitted)), sorted(set(fitted) - set(names or ()))
-            for what, which in (("Feature names unseen at fit time", unseen),
-                                ("Feature names seen at fit time, yet now missing", missing)):
-                if which:
-                    text += what + ":\n" + "".join(f"- {name}\n" for name in which[:5]) + "- ...\n" * (len(which) > 5)
-            if not unseen and not missing:
-                text += "Feature names must be in the same order as they were in fit.\n"
-            raise ValueError(text)
+            lists = {"Feature names unseen at fit time": set(names or ()) - set(fitted),
+                     "Feature names seen at fit time, yet now missing": set(fitted) - set(names or ())}
+            text = "".join("\n- ".join([f"{what}:", *sorted(which)[:5], *["..."] * (len(which) > 5)]) + "\n"
+                           for what, which in lists.items() if which)
+            raise ValueError("The feature names should match those that were passed during fit.\n" + (
+                text or "Feature names must be in the same order as they were in fit.\n"))
         if d != self.n_features_in_:
             raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
 
@@ -155,10 +152,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         if self._fitted("sets") is None:
             raise InvalidError("the model has no held-out cases to compare with: use GaussianProcessClassifier(cv=10), "
                                "or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in your study")
-        rows = list(csv.reader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage))))))
-        at = rows[0].index("set")
-        found = [row[at].split("; ") for row in rows[1:]]
-        out = np.array([[name in set_ for name in self._names] for set_ in found], dtype=bool)
+        rows = csv.DictReader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage)))))
+        out = np.array([[name in row["set"].split("; ") for name in self._names] for row in rows], dtype=bool)
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
 
     def why(self, X: Any) -> Any:
@@ -166,7 +161,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
         The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of an input,
         which with base have the probability as their sum; ``nearest``, positions in the X of fit (load does not know
-        them), classes and kernel values, empty with inducing inputs; ``outside``, inputs outside of what was seen.
+        them), classes and kernel values, empty with inducing inputs; ``outside``, inputs that are missing, and those
+        outside of what was seen.
         """
         head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
         of = dict(zip(head, zip(*rows)))
@@ -188,13 +184,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         Parameters:
             X (array or pandas frame, (n, d)): Cases, best such that the model was not fitted to.
             y (array or series, (n,), optional): Their labels. Importances need them.
-            inputs (names): Inputs that get curves, by their names in the frame, or x1, x2, ... of an array; by default
-                six.
+            inputs (names): Inputs that get curves: names in the frame, or x1, x2, ... of an array; by default six.
             pairs (pairs of names): Inputs whose joint effect is shown: of the first at three values of the second.
             repeats (int): Permutations of each input, 2 or more.
             random_state (int, optional): Seed of the permutations.
         """
-        known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._fitted_inputs())}
+        self._fitted("schema")
+        known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._inputs)}
         args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
         every = [] if y is not None or pairs else [i["name"] for i in self._model.field("columns")["inputs"]]
         for name in [inputs] if isinstance(inputs, str) else inputs if len(inputs) else every:
@@ -205,10 +201,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                        {i: name for name, i in known.items()}, dict(zip(self._names, self.classes_.tolist())),
                        lambda: self._run(X, y, "effects", *args, "--format", "html"))
 
-    def _fitted_inputs(self) -> list[_table.Column]:
-        self._fitted("schema")
-        return self._inputs
-
     def _run(self, X: Any, y: Any, command: str, *args: str) -> str:
         """The output of a command on the model file and the rows of X, with the labels y if they are there."""
         header, table, n = self._table_of(X)
@@ -217,8 +209,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             y = np.asarray(y)
             if y.shape != (n,):
                 raise ValueError(f"y has the shape {y.shape}, expected {(n,)}")
-            unseen = sorted({str(v) for v in y.tolist() if v not in place})
-            if unseen:
+            if unseen := sorted({str(v) for v in y.tolist() if v not in place}):
                 raise ValueError(f"y contains previously unseen labels: {unseen}")
             header.append(self._label)
             table.append([self._names[place[v]].encode() for v in y.tolist()])
@@ -354,9 +345,9 @@ class GaussianProcessClassifier(_Classifier):
 def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
     """The fitted classifier of a model file, which save or the program gpc-tune has written.
 
-    Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has
-    only its best model and the inputs of that. get_params has kernel, inference, likelihood, mean, classes,
-    preprocess and random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all.
+    Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
+    its best model and its inputs. get_params has kernel, inference, likelihood, mean, classes, preprocess and
+    random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all.
     """
     with open(path, "rb") as file:
         model = Model(file.read())
@@ -423,13 +414,9 @@ class TunedClassifier(_Classifier):
             taken = re.findall(r"""(?m)^(?:  (?:id|group|drop):|    -) ["']?(.+?)["']?(?: #|$)""",
                                re.split("\n  (?:columns|categories):", self.study_)[0])
             data["categories"] = [name for name in data.get("categories", ()) if name not in taken]
-            for key in ("weights", "categories", "positive"):  # init may leave out classes of a single case
-                if data.get(key):
-                    settings += ["--set", f"data.{key}={json.dumps(data[key])}"]
-            for name, meaning in data.get("columns", {}).items():
-                if "ordered" in meaning and name not in taken:
-                    settings += ["--set", f"data.columns.{name}={json.dumps(meaning)}"]
-            settings += ["--set", "predict.sets.coverage=0.9"]
+            own = {f"data.{key}": data.get(key) for key in ("weights", "categories", "positive")}
+            own |= {f"data.columns.{name}": of for name, of in data.get("columns", {}).items() if name not in taken}
+            settings += [f"--set={k}={json.dumps(v)}" for k, v in {**own, "predict.sets.coverage": 0.9}.items() if v]
         elif self.time is not None:
             raise InvalidError("time is for the default study: leave it out with a study of your own, which has as "
                                "many fits as it says")

@@ -22,9 +22,14 @@ INVALID, FAILURES = (2, 3, 6), 4
 _PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
 _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predict|report|run|search|show|tell)\b)"
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
+    (r"^\S+ \((?:a flag|a column|a field of manifest|.*: program\)|gpc-tune list (?:figures|formats))(?s:.*?)"
+     r"(?=^\S+ \(|\Z)", ""),
     (r"^--(?=[a-z-]+:? )", ""), (r"\b(?:train|cases)\.parquet:", "X:"),
     (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
-    (r"choose another folder with -o", "give another folder"), (r"name it under drop or id", "leave the column out"),
+    (r"choose another folder with -o", "give another folder"), (r"in a file:$", "in a study:"),
+    (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),
+    ("importance needs 3 cases with a label, and 0 have one", "importances need y, the labels"),
+    (r"name it under drop or id", "leave the column out"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
 
@@ -218,9 +223,10 @@ def explain(name: str) -> str:
     """
     with working() as process:
         try:
-            return in_python(process.command("list", name))
+            text = process.command("list", name)
         except InvalidError:
-            return in_python(process.command("explain", name))
+            text = process.command("explain", name)
+    return in_python(text).strip("\n") or text
 
 
 def _end(child: subprocess.Popen, folder: list[str]) -> None:
@@ -308,11 +314,8 @@ class Model:
 
     def field(self, name: str) -> Any:
         """A field of the file, which has each on a line."""
-        start = b'"' + name.encode() + b'": '
-        for line in self.file.splitlines():
-            if line.startswith(start):
-                return json.loads(line[len(start):].rstrip(b","))
-        return None
+        found = re.search(b'(?m)^"' + name.encode() + b'": (.*)$', self.file)
+        return json.loads(found[1].rstrip(b",")) if found else None
 
     def predict(self, table: bytes) -> tuple[list[str], list[str], np.ndarray]:
         """The names of the columns, the classes, and the numbers of predictions, (n, columns)."""

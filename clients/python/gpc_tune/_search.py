@@ -1,5 +1,6 @@
 """The search of the best point of any function, by asking for points and telling their values."""
 
+import concurrent.futures
 import functools
 import inspect
 import itertools
@@ -17,6 +18,7 @@ from ._process import GpcTuneError, InvalidError, Process, keep, warn
 from ._report import Report
 
 Value = Union[float, int, str, bool, None]
+METHODS = ("bayes", "auto", "random", "sobol", "latin_hypercube", "nelder_mead", "cmaes")
 
 
 class Asked(NamedTuple):
@@ -61,10 +63,12 @@ class Search:
             ``{"whole": {"from": 16, "to": 256, "log": True}}``, ``{"choice": {"values": ["a", "b"]}}``. With the option
             ``"when": {"kind": "a", "n": {"above": 3}}`` points have the value only where kind is a and n is above 3;
             other conditions are a list of values, below, at_least and at_most.
-        trials (int): The number of points in all, up to 1000. bayes and auto end before if a space has fewer points.
+        trials (int): The number of points in all, with bayes up to 1000. bayes and auto end where a space has fewer.
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
+        n_jobs (int): Points that can be asked for before their values are told: bayes, auto and cmaes propose each
+            without the values of n_jobs - 1 others. nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
@@ -77,16 +81,20 @@ class Search:
     """
 
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
-                 stop_early: Union[str, Mapping[str, Any], None] = None,
+                 n_jobs: int = 1, stop_early: Union[str, Mapping[str, Any], None] = None,
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
+        if method not in METHODS:
+            raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
         self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
         self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
+        tune = {"method": method, "trials": self._trials,
+                **({"parallel": int(n_jobs)} if n_jobs != 1 and method in ("bayes", "auto", "cmaes") else {})}
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
-                            "tune": {"method": method, "trials": self._trials}}, indent=1, default=plain)
+                            "tune": tune}, indent=1, default=plain)
         self._file, self._run, self._asked = (os.path.join(self._folder, name)
                                               for name in ("search.yaml", "run", "asked.json"))
         self.untold_: list[Asked] = []
@@ -101,25 +109,29 @@ class Search:
                     _compare(self._folder, json.load(file), json.loads(study))
         self._process = keep(self, Process())
         self._process.study(self._file, study)
+        self._process.command("validate", self._file, warned=False)
 
     def ask(self) -> Optional[Asked]:
         """The next point, or None if all are told; an error if the method waits for values first."""
+        out = self._next()
+        if out is None and not self.done:
+            raise GpcTuneError(f"the method waits for the values of {', '.join(one.id for one in self.untold_)}: tell "
+                               "them first, a value or None")
+        return out
+
+    def _next(self) -> Optional[Asked]:
         asked = json.loads(self._process.command("ask", self._file, "-o", self._run, "--extend"))
         self.done, ended = asked["done"], self.done
-        if asked["id"] is None and not self.done:
-            raise GpcTuneError(f"the method waits for the values of {', '.join(asked['untold'])}: tell them first, "
-                               "a value or None")
-        if self.done:
-            if not ended and (n := len(self.trials_)) < self._trials:
-                why = f"the space has {n} points, and all are tried" if self._method in ("bayes", "auto") else \
-                    f"the method {self._method} ends there"
-                warn(f"{n} trials and not {self._trials}: {why}")
+        if self.done and not ended and (n := len(self.trials_)) < self._trials:
+            why = f"the space has {n} points, and all are tried" if self._method in ("bayes", "auto") else \
+                f"the method {self._method} ends there"
+            warn(f"{n} trials and not {self._trials}: {why}")
+        if asked["id"] is None:
             return None
         point = {name: functools.reduce(lambda of, part: of[part], name.split(".", 1), asked["point"])
                  for name in self._names if name not in asked.get("inactive", ())}
         out = Asked(self._typed(point), asked["id"])
-        self.untold_.append(out)
-        self._keep()
+        self._keep([out])
         return out
 
     def behind(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]]) -> bool:
@@ -136,8 +148,7 @@ class Search:
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         name = asked if isinstance(asked, str) else asked.id
         self._tell(name, way, *text)
-        self.untold_ = [asked for asked in self.untold_ if asked.id != name]
-        self._keep()
+        self._keep([], name)
 
     def _tell(self, name: str, way: Sequence[Tuple[float, float]], *text: str) -> str:
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
@@ -147,8 +158,9 @@ class Search:
         """A point with floats in ranges of numbers, which JSON may have without a fraction."""
         return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}
 
-    def _keep(self) -> None:
-        with open(self._process.path(self._asked), "w", encoding="utf-8") as file:
+    def _keep(self, more: list[Asked], told: str = "") -> None:
+        with self._process.lock, open(self._process.path(self._asked), "w", encoding="utf-8") as file:
+            self.untold_ = [one for one in self.untold_ + more if one.id != told]
             json.dump(self.untold_, file)
 
     @property
@@ -166,12 +178,11 @@ class Search:
     def best_(self) -> Tuple[dict[str, Value], float]:
         """The best point, a dict as f takes it, and its value: (point, value)."""
         trials = self.trials_
-        told = [(t["value"], t["point"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
+        told = [(t["point"], t["value"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
         if not told:
             failed = [t["failure"] for t in trials if t["failure"]]
             raise GpcTuneError("no point has a value yet" + "; the last has failed: ".join(["", *failed[-1:]]))
-        value, point = (max if self._maximize else min)(told, key=lambda t: t[0])
-        return point, value
+        return (max if self._maximize else min)(told, key=lambda t: t[1])
 
     @property
     def report_(self) -> Report:
@@ -182,17 +193,18 @@ class Search:
 
 
 def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
-             stop_early: Union[str, Mapping[str, Any], None] = None,
+             maximize: bool = False, n_jobs: int = 1, stop_early: Union[str, Mapping[str, Any], None] = None,
              folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None,
              catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
-    """Searches the point at which f is smallest.
+    """Searches the point at which f is smallest, or with maximize largest.
 
     Parameters:
         f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it has
             two arguments, the second is the Trial: ``trial.report(step, value)`` gives values on the way, and raises
             StopTrial where stop_early ends the trial.
-        space, trials, method, stop_early, folder, random_state: As of Search. With a folder, a search that was stopped
-            goes on, and one that has ended if trials is larger.
+        space, trials, method, maximize, stop_early, folder, random_state: As of Search. With a folder, a search that
+            was stopped goes on, and one that has ended if trials is larger.
+        n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes.
         catch (exceptions): Those of f that are failed trials; others end the search.
         verbose (bool): Shows every value on standard error.
 
@@ -200,23 +212,33 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         Search: ``best_`` is (point, value) of the best trial. ``trials_`` is a list of dicts with the keys point,
             value, failure and stopped. ``report_`` is a page in a notebook, and a text where it is printed.
     """
-    search = Search(space, trials=trials, method=method, stop_early=stop_early, folder=folder,
-                    random_state=random_state)
-    reports = _places(f) > 1
-    for asked in itertools.chain(search.untold_, iter(search.ask, None)):
+    search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
+                    folder=folder, random_state=random_state)
+
+    def run(asked: Asked) -> None:
         trial, value, why = Trial(search, asked), None, "it has no value"
         try:
-            value = f(dict(asked.point), trial) if reports else f(dict(asked.point))
+            value = f(dict(asked.point), trial) if _places(f) > 1 else f(dict(asked.point))
         except StopTrial:
             if not trial.stopped:
                 raise
         except catch as wrong:
             why = f"{type(wrong).__name__}: {wrong}"
         search.tell(asked, value, why, way=trial.values, early=trial.stopped)
-        if trial.stopped:
-            value = trial.values[-1][1]
+        value = trial.values[-1][1] if trial.stopped else value
         if verbose and value is not None:
             print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
+
+    again, running = list(search.untold_), set()
+    for asked in itertools.chain(again, iter(search.ask, None)) if n_jobs == 1 else ():
+        run(asked)
+    with concurrent.futures.ThreadPoolExecutor(n_jobs) as pool:
+        while not search.done:
+            while len(running) < n_jobs and (one := again.pop(0) if again else search._next()) is not None:
+                running.add(pool.submit(run, one))
+            ended, running = concurrent.futures.wait(running, return_when="FIRST_COMPLETED")
+            for future in ended:
+                future.result()
     return search
 
 
@@ -246,12 +268,12 @@ def _range(name: str, of: Any) -> Any:
 def _compare(folder: str, *studies: dict[str, Any]) -> None:
     """Raises if the search in a folder cannot go on as another one, with the same arguments but for more trials."""
     was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"],
-                 "maximize": not of["program"]["minimize"], "stop_early": of["program"].get("stop_early"),
+                 "n_jobs": of["tune"].get("parallel", 1), "maximize": not of["program"]["minimize"],
+                 "stop_early": of["program"].get("stop_early"),
                  **{f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}}
                 for of in studies)
-    wrong = [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
-             if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]
-    if wrong:
+    if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
+                 if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:
         raise InvalidError(f"the folder {folder} has a search with other arguments: {'; '.join(wrong)}. Give the same "
                            "arguments and as many trials or more, or another folder")
 

@@ -101,9 +101,8 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
         raise TypeError("Sparse data was passed; dense data is required. Use X.toarray()")
     names, X = (list(X.columns), X) if hasattr(X, "iloc") and hasattr(X, "columns") else (None, np.asarray(X))
     if X.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: array={X}.\nReshape your data either using "
-                         "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
-                         "contains a single sample.")
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data by X.reshape(-1, 1) if it "
+                         "has a single feature, or X.reshape(1, -1) if it is a single sample.")
     if names is None and X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
         X = X.astype(object)
         for j in range(X.shape[1]):
@@ -124,7 +123,7 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
         name = name if name.isprintable() and name else f"x{j + 1}"
         kind, meaning = kind_of(values, name), None
-        if kind == "ordered":
+        if kind in ("ordered", "date"):
             name = re.sub("[.=]", "_", name)  # --set divides its keys there
         while name in used:
             name += "_"
@@ -132,8 +131,8 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
         if kind == "ordered":
             meaning = {"ordered": [text_of(v).decode() for v in values.dtype.categories]}
         elif kind == "date":
-            moments = np.array([t.split(b" ")[1] for t in values_of(values, kind) if t])
-            parts = ["days", "month", "weekday"] + (["hour"] if len(set(moments.tolist())) > 1 else [])
+            moments = {t.split(b" ")[1] for t in values_of(values, kind) if t}
+            parts = ["days", "month", "weekday"] + ["hour"] * (len(moments) > 1)
             meaning = {"date": {"form": "ymd", "parts": parts}}
         out.append(Column(name, kind, meaning))
     return out

@@ -41,7 +41,7 @@ def test_effects_of_an_array_without_labels(monkeypatch):
     X = X[["age", "dose"]].to_numpy()
     model = gpc_tune.GaussianProcessClassifier(inference="laplace").fit(X, y == "ill")
     monkeypatch.setattr(gpc_tune._table, "_pandas", lambda: None)
-    with pytest.warns(gpc_tune.GpcTuneWarning, match="importance needs"):
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="importances need y"):
         found = model.effects(X)
     assert len(found.importance) == 0 and set(found.curves["input"]) == {"x1", "x2"} and np.isnan(found.base_bits)
     assert found.curves.dtype.names[:3] == ("input", "kind", "scale")

@@ -187,7 +187,7 @@ def test_a_search_with_other_arguments(change, text, tmp_path):
 
 
 def test_a_mistake_in_a_search_can_be_mended(tmp_path):
-    with pytest.raises(gpc_tune.InvalidError, match="^unknown method"):
+    with pytest.raises(gpc_tune.InvalidError, match="^method is 'bays', expected one of bayes, auto, random, sobol"):
         gpc_tune.minimize(loss, SPACE, method="bays", folder=tmp_path / "mine")
     assert gpc_tune.minimize(loss, SPACE, trials=2, method="sobol", folder=tmp_path / "mine").done
 
@@ -325,7 +325,7 @@ def test_columns_that_a_study_leaves_out():
     table = X.assign(u=[f"k{i}" for i in range(60)], one=1.0, name=pd.Categorical([f"n{i}" for i in range(60)]))
     model = gpc_tune.TunedClassifier(time=1, verbose=False).fit(table, Y)
     assert set(model.why(table.head(2)).columns) == {"class", "base", *X.columns, "nearest", "outside"}
-    with pytest.warns(gpc_tune.GpcTuneWarning, match="importance needs"):
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="importances need y"):
         assert {name.split()[0] for name in model.effects(table).curves["input"]} == set(X.columns)
 
 
@@ -458,3 +458,37 @@ def test_a_column_of_ids_is_named_without_the_study():
         gpc_tune.GaussianProcessClassifier().fit(X, X["v"] > 0)
     assert re.fullmatch(r'X:row 1: column "id" has 150 different texts \("u0" here\), too many for categories \(100\); '
                         "correct it, or leave the column out", str(error.value)), error.value
+
+
+@pytest.mark.parametrize("options, text", [
+    ({"method": "foo"}, "^method is 'foo', expected one of bayes, auto, random, sobol, latin_hypercube, nelder_mead, cmaes$"),
+    ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "must be from 1")])
+def test_a_search_refuses_mistakes_before_the_first_point(options, text):
+    with pytest.raises(gpc_tune.InvalidError, match=text):
+        gpc_tune.Search({"x": (0.0, 1.0)}, **options)
+
+
+@pytest.mark.parametrize("name", ["noise", "trials", "linear", "test", "choice"])
+def test_explain_speaks_of_python(name):
+    text = gpc_tune.explain(name)
+    assert len(text) > 50 and not re.search(r"a file|the file|a flag|the program|manifest|command:|--", text), text
+
+
+@pytest.mark.parametrize("make", [
+    lambda: gpc_tune.GaussianProcessClassifier(cv=5), lambda: gpc_tune.TunedClassifier({"kernel": ["se"]}, verbose=False)])
+def test_a_class_of_one_case_is_no_matter_of_sets(make):
+    with pytest.raises(gpc_tune.InvalidError, match='would train without class "b"') as raised:
+        make().fit(X[["a", "b"]], ["a"] * 59 + ["b"])
+    assert "sets" not in str(raised.value)
+
+
+def test_why_names_missing_values():
+    table = X.head(4).copy()
+    table.loc[0, "a"], table.loc[1, "kind"], table.loc[1, "day"] = np.nan, None, pd.NaT
+    assert fitted().why(table)["outside"].tolist() == ["a missing", "kind missing; day missing", "", ""]
+
+
+def test_both_classifiers_prepare_columns_in_the_same_way():
+    table = X.assign(c=np.where(np.arange(60) % 6 == 0, np.nan, X["b"] ** 3))
+    tuned = gpc_tune.TunedClassifier(time=1, verbose=False).fit(table, Y)
+    assert tuned._model.field("columns")["inputs"] == fitted().fit(table, Y)._model.field("columns")["inputs"]

@@ -1,6 +1,8 @@
 """Searches of functions, by ask and tell."""
 
 import math
+import threading
+import time
 
 import pytest
 
@@ -98,3 +100,33 @@ def test_early_stopping(tmp_path):
 
     with pytest.raises(ValueError, match="step 2 does not follow step 2"):
         gpc_tune.minimize(wrong, {"x": (0.0, 1.0)}, trials=2)
+
+
+@pytest.mark.parametrize("method", ["bayes", "random", "nelder_mead", "cmaes"])
+def test_trials_at_once_are_the_same_whatever_time_they_take(method, tmp_path):
+    """Two calls wait for each other, so that both are under way; the order in which they end differs."""
+    def search(f, n=12):
+        return gpc_tune.minimize(f, {"x": (0.0, 1.0), "y": (0.0, 1.0)}, trials=n, method=method, n_jobs=2, random_state=1,
+                                 folder=tmp_path / f.__name__, maximize=True)
+
+    def f(p):
+        return -(p["x"] - .3) ** 2 - (p["y"] - .6) ** 2
+
+    def together(p):
+        if method != "nelder_mead":
+            both.wait(60)
+        lock.acquire()  # the later one ends first in every other pair
+        turns.append(p)
+        lock.release()
+        time.sleep(.02 * (len(turns) % 2))
+        return f(p)
+
+    both, lock, turns = threading.Barrier(2), threading.Lock(), []
+    got = search(together)
+    assert got.done and got.trials_ == search(f).trials_ and len(turns) == len(got.trials_) == 12
+    assert got.best_ == max(((t["point"], t["value"]) for t in got.trials_), key=lambda t: t[1])
+
+
+def test_trials_at_once_end_with_an_exception():
+    with pytest.raises(ZeroDivisionError):
+        gpc_tune.minimize(lambda p: 1 / 0, {"x": (0.0, 1.0)}, trials=4, n_jobs=2)
