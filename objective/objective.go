@@ -94,6 +94,10 @@ func (o *Objective) check() (err error) {
 	if o.caps, err = o.model.Check(o.data.Y.Classes); err != nil {
 		return err
 	}
+	if n := o.data.X.N(); structureOf(o.model.Inference, n) == Auto {
+		return fmt.Errorf("structure: auto is for experiment files; for %d cases write the structure here, as in "+
+			"{inducing: 500}", n)
+	}
 	if err := o.model.checkOptions(o.data.X.Dim()); err != nil {
 		return err
 	}

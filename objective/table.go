@@ -42,6 +42,8 @@ var Structures = registry.Inlined(registry.Table[approx.Structure]{
 		"cases before it only, for thousands of cases of a rough process with few inputs"),
 	registry.Of[Features, approx.Structure]("features", "number of random Fourier features: approximates the "+
 		"covariance of a stationary kernel by one of lower rank, for thousands of cases"),
+	registry.Of[Automatic, approx.Structure]("structure", "auto: the matrix for up to 4000 cases, and for more "+
+		"inducing, neighbours or both, by a pilot with 4000 of them"),
 })
 
 // Optimizers lists the local optimisers; all of them need the gradient.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 func fitCommand(signals *interrupts) *cobra.Command {
@@ -53,7 +52,7 @@ run and fit share the jobs in this folder.`,
 			if err != nil {
 				return err
 			}
-			warnAll(c, cause.Texts(plan.Manifest.Warnings))
+			notify(c, plan.Manifest.Warnings)
 			if options.Dir == "" && predict.Finished(plan, e.dir) {
 				options.Dir = e.dir
 				fmt.Fprintf(c.ErrOrStderr(), "from the run in %s\n", e.dir)

@@ -17,6 +17,7 @@ import (
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
@@ -183,6 +184,17 @@ func formatNames() (names []string) {
 // warner returns a function that writes warnings for the user of c.
 func warner(c *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), "warning: "+format+"\n", args...) }
+}
+
+// notify writes the warnings of a plan for the user of c. Information is a note.
+func notify(c *cobra.Command, notices []cause.Notice) {
+	for _, n := range notices {
+		word := "warning"
+		if _, _, note := n.Kind.Explanation(); note {
+			word = "note"
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", word, n)
+	}
 }
 
 func warnAll(c *cobra.Command, warnings []string) {

@@ -14,7 +14,6 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -46,7 +45,7 @@ func validateCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				warnAll(c, cause.Texts(plan.Manifest.Warnings))
+				notify(c, plan.Manifest.Warnings)
 				checked = plan.Spec
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s is valid (%s)\n", args[0], checked)
@@ -98,7 +97,7 @@ func printPlan(c *cobra.Command, p *plan.Plan, dir string, o runs.Options) error
 	if err := printOverview(out, overview); err != nil {
 		return err
 	}
-	warnAll(c, cause.Texts(p.Manifest.Warnings))
+	notify(c, p.Manifest.Warnings)
 	for _, line := range p.Advice() {
 		fmt.Fprintln(out, line)
 	}

@@ -67,6 +67,18 @@ func Method(a approx.Approximation) record.Component {
 	return as
 }
 
+// Restructured returns a method, and its text, with another structure of the covariance in place of
+// objective.Auto. option is the structure as a file writes it; nil, with "", is the matrix.
+func Restructured(
+	a approx.Approximation, as record.Component, s approx.Structure, option string,
+) (approx.Approximation, record.Component) {
+	a, _ = approx.With(a, s)
+	if s == nil {
+		return a, Method(a)
+	}
+	return a, parsed.ComponentOf(strings.Replace(as.Text, "structure: auto", option, 1))
+}
+
 // ReadModel reads the parts of a model, with or without the inference. Mistakes are reported at
 // prefix followed by the name of the part.
 func ReadModel(found *strictyaml.Findings, t Texts, prefix string, inference bool) (m Model) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func newCandidate(src *loaded, m spec.Model) *candidate {
 }
 
 // add makes one configuration from a data set and a model.
-func (p *planner) add(src *loaded, m spec.Model) error {
+func (p *planner) add(ctx context.Context, src *loaded, m spec.Model) error {
 	c := newCandidate(src, m)
 	if m.Comparator != nil {
 		return p.compare(c)
@@ -70,6 +71,13 @@ func (p *planner) add(src *loaded, m spec.Model) error {
 	// Initial length scales are computed from the whole training data, so they are the same for
 	// every fold.
 	whole := src.sets[0]
+	of, again, err := p.settled(ctx, whole, c.String(), m, c.criterion, c.starting, c.model, c.tuned)
+	if err != nil {
+		return err
+	}
+	if again {
+		return p.add(ctx, src, of)
+	}
 	defer whole.Use()()
 	all, err := whole.Prepare()
 	if err != nil {

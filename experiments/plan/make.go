@@ -83,7 +83,7 @@ func plan(ctx context.Context, r *Reader, found *strictyaml.Findings, s *spec.Sp
 			return nil, err
 		}
 		if section.Whole {
-			p.addAll(section)
+			p.addAll(ctx, section)
 		}
 		if p.tooMany {
 			return nil, p.Err()
@@ -137,7 +137,7 @@ func searching(ctx context.Context, f schedule.Function) (*Plan, error) {
 }
 
 // addAll makes the configurations on one data set.
-func (p *planner) addAll(section spec.DataSpec) {
+func (p *planner) addAll(ctx context.Context, section spec.DataSpec) {
 	forms := map[bool]*loaded{} // key: the labels are numbers; nil: unreadable
 	load := func(numeric bool) *loaded {
 		if _, met := forms[numeric]; !met {
@@ -157,7 +157,7 @@ func (p *planner) addAll(section spec.DataSpec) {
 		if src == nil {
 			continue
 		}
-		if err := p.add(src, m); err != nil && err != errTold {
+		if err := p.add(ctx, src, m); err != nil && err != errTold {
 			p.AtPlace(section.Place, "%v", err)
 		}
 		if p.tooMany {

@@ -535,7 +535,11 @@ func describeAll(s any) {
 // structures documents the options of methods that represent the prior covariance.
 func structures() (keys []Key) {
 	for _, e := range objective.Structures {
-		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: 50}", e.Name)})
+		example := "50"
+		if e.Name == "structure" {
+			example = "auto"
+		}
+		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: %s}", e.Name, example)})
 	}
 	return keys
 }

@@ -95,6 +95,8 @@ var (
 		"more of them would change nothing")
 	MostInducing = kind("most_inducing", "the number of inducing inputs reached its maximum",
 		"the log evidence still changes with more of them")
+	Structure = note("structure", "structure: auto chose the structure of the covariance",
+		"the file can name another one")
 	Rechosen = kind("rechosen", "selecting the inducing inputs again changed the log evidence",
 		"hyperparameters were tuned with other inducing inputs")
 )

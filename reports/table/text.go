@@ -124,7 +124,7 @@ func writeCauses(w io.Writer, on Screen, label string, all []reports.Cause) {
 			line = on.bad(line)
 		}
 		fmt.Fprintln(w, line)
-		if first := c.Notices[0]; !c.Note && first.String() != c.Cause {
+		if first := c.Notices[0]; (!c.Note || first.Configuration < 0) && first.String() != c.Cause {
 			text := terminal.OneLine(first.String())
 			if first.Configuration >= 0 {
 				text = fmt.Sprintf("#%d %s", first.Configuration, text)
