@@ -90,16 +90,18 @@ type study struct {
 }
 
 // Kernels of studies: one length scale for all inputs, one for each, the latter plus a linear
-// kernel, a sum of functions of one input each, and one of rougher functions. The prior of length
-// scales has the median e² standard deviations of the input. Without it the largest log evidence
-// is often that of an overfit.
+// kernel, a sum of functions of one input each, and one of rougher functions. MEAN stands for the
+// mean of the priors of length scales. Without priors the largest log evidence is often that of an
+// overfit.
 const (
-	prior = ", length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}"
-	same  = "{se: {ard: false" + prior + "}}"
-	each  = "{se: {ard: true" + prior + "}}"
-	trend = "{sum: [linear, {se: {ard: true" + prior + "}}]}"
-	apart = "{additive: {kernel: {se: {ard: true" + prior + "}}}}"
-	rough = "{matern32: {ard: true" + prior + "}}"
+	scales = "length_scale: {prior: {log_normal: {mean: MEAN, sd: 0.8}}}"
+	ofOne  = "amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}"
+	same   = "{se: {ard: false, " + scales + "}}"
+	each   = "{se: {ard: true, " + scales + "}}"
+	trend  = "{sum: [linear, {se: {ard: true, " + scales + "}}]}"
+	apart  = "{additive: {kernel: {se: {" + ofOne + ", ard: true, " +
+		"length_scale: {prior: {log_normal: {mean: 0.7, sd: 0.8}}}}}}}"
+	rough = "{matern32: {ard: true, " + scales + "}}"
 )
 
 // Numbers of cases up to which a study uses the full covariance matrix, and up to which it uses all
@@ -192,10 +194,10 @@ func (p problem) wide() bool { return p.inputs > max(p.cases, fewInputs) }
 const fewInputs, mostApart = 100, 20
 
 // of adapts the study to the number of inputs: too many inputs share one length scale, and only
-// few keep kernels with functions of one input each. Distances grow with the root of the number of
-// inputs d, so that the median of the prior is at least √d.
+// few keep kernels with functions of one input each. Distances of d standardized inputs grow with
+// √d, and the median of the prior of length scales is 2 √d.
 func (s study) of(p problem) study {
-	mean := fmt.Sprintf("mean: %g", max(2, math.Round(5*math.Log(float64(p.inputs)))/10))
+	mean := fmt.Sprintf("%.1f", math.Log(2*math.Sqrt(float64(p.inputs))))
 	var kernels []string
 	for _, k := range s.kernels {
 		if k == apart && (p.inputs == 1 || p.inputs > mostApart) {
@@ -204,7 +206,7 @@ func (s study) of(p problem) study {
 		if p.wide() {
 			k = strings.ReplaceAll(k, "ard: true", "ard: false")
 		}
-		k = strings.ReplaceAll(k, "mean: 2", mean)
+		k = strings.ReplaceAll(k, "MEAN", mean)
 		if !slices.Contains(kernels, k) {
 			kernels = append(kernels, k)
 		}
@@ -341,7 +343,9 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	for _, k := range s.kernels {
 		if p.scaled() {
 			amplitude := "amplitude: " + p.start(p.target.SD)
-			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ",
+			k = strings.NewReplacer(ofOne, strings.TrimSuffix(amplitude, "}")+
+				fmt.Sprintf(", prior: {log_normal: {mean: %.1f, sd: 1}}}", math.Log(p.target.SD)),
+				"{se: {ard", "{se: {"+amplitude+", ard",
 				"{matern32: {", "{matern32: {"+amplitude+", ", "[linear,",
 				"[{linear: {"+amplitude+"}},").Replace(k)
 		}

@@ -102,7 +102,7 @@ func TestWhatStudiesLack(t *testing.T) {
 }
 
 // Many inputs share a length scale, and functions of one input each need several and not too many.
-// The median of the prior is e², or from 61 inputs on the root of their number.
+// The median of the prior is twice the root of their number.
 func TestKernelsOfStudies(t *testing.T) {
 	s := study{kernels: []string{same, each, trend, apart}}
 	for _, c := range []struct {
@@ -110,13 +110,13 @@ func TestKernelsOfStudies(t *testing.T) {
 		mean          string // of the logarithm of a length scale
 		want          []string
 	}{
-		{50, 1, "2", []string{same, each, trend}}, {50, 2, "2", s.kernels}, {50, 20, "2", s.kernels}, {50, 21, "2", []string{same, each, trend}},
-		{50, 60, "2", []string{same, each, trend}}, {50, 61, "2.1", []string{same, each, trend}}, {50, 100, "2.3", []string{same, each, trend}},
-		{50, 101, "2.3", []string{same, strings.ReplaceAll(trend, "true", "false")}}, {101, 101, "2.3", []string{same, each, trend}},
-		{500, 501, "3.1", []string{same, strings.ReplaceAll(trend, "true", "false")}},
+		{50, 1, "0.7", []string{same, each, trend}}, {50, 2, "1.0", s.kernels}, {50, 20, "2.2", s.kernels},
+		{50, 21, "2.2", []string{same, each, trend}}, {50, 100, "3.0", []string{same, each, trend}},
+		{50, 101, "3.0", []string{same, strings.ReplaceAll(trend, "true", "false")}}, {101, 101, "3.0", []string{same, each, trend}},
+		{500, 501, "3.8", []string{same, strings.ReplaceAll(trend, "true", "false")}},
 	} {
 		p := problem{cases: c.cases, inputs: c.inputs}
-		want := strings.Split(strings.ReplaceAll(strings.Join(c.want, "|"), "mean: 2,", "mean: "+c.mean+","), "|")
+		want := strings.Split(strings.ReplaceAll(strings.Join(c.want, "|"), "MEAN", c.mean), "|")
 		if got := s.of(p).kernels; !slices.Equal(got, want) {
 			t.Errorf("%+v: %q, want %q", c, got, want)
 		}
@@ -197,10 +197,11 @@ func TestWrittenStudies(t *testing.T) {
 	text = study{mode: true, restarts: 1, inducing: 50}.write(p, nil, time.Minute, 0)
 	has(text, "  inference: [{laplace: {inducing: 50}}, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 1, objective: log_posterior} #",
 		"predict: {average: map} # EP would take too long")
-	s = study{kernels: []string{trend, rough, same}, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
+	s = study{kernels: []string{trend, rough, same, apart}, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
 	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
-	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}]}\n",
-		"    - {matern32: {amplitude: {init: 50}, ard: true, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}\n", "    - {se: {amplitude: {init: 50}, ard: false, length_scale: {prior: {log_normal: {mean: 2, sd: 1}}}}}\n",
+	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true, "+scales+"}}]}\n",
+		"    - {matern32: {amplitude: {init: 50}, ard: true, "+scales+"}}\n",
+		"    - {additive: {kernel: {se: {amplitude: {init: 50, prior: {log_normal: {mean: 3.9, sd: 1}}}, ard: true, length_scale: {prior: {log_normal: {mean: 0.7, sd: 0.8}}}}}}}\n", "    - {se: {amplitude: {init: 50}, ard: false, "+scales+"}}\n",
 		"  # 9001 inputs for 9000 cases: one length scale for all.", "  mean: {constant: {fixed: 1000}} # the label has mean 1000 and standard deviation 50\n",
 		"  likelihood: {gaussian: {noise: {init: 25}}}\n  # the label is skewed", "  inference: [{exact: {inducing: 50}}] #", "  # inducing inputs: a covariance of lower rank",
 		"tune: {method: bfgs, restarts: 1, objective: log_posterior, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
