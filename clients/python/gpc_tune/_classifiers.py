@@ -397,7 +397,7 @@ class TunedClassifier(_Classifier):
             score, difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons
             to doubt with their remedies; ``drivers``, importances. ``explain("margin")`` explains a key.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
-        study_ (text): The study that has run, as YAML.
+        study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
     """
 
     def __init__(self, study: Any = None, *, time: Union[str, float, None] = None, random_state: Optional[int] = None,
