@@ -3,6 +3,7 @@ package objective
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -48,6 +49,10 @@ func (f FullScale) Check(kernels []kernel.Kernel, together, dim int) error {
 	if i := f.Inducing; i != (Inducing{Points: i.Points, Select: i.Select}) {
 		return errors.New("inducing: together with neighbours it takes points and select only, as in " +
 			"{inducing: 200, neighbours: 20}; leave the other options out")
+	}
+	if together > 1 {
+		return fmt.Errorf("inducing inputs together with neighbours are for one latent process, and this model has %d "+
+			"that are fitted together; leave one of them out, or use classes: one_vs_rest", together)
 	}
 	if err := f.Inducing.Check(kernels, together, dim); err != nil {
 		return err

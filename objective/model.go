@@ -91,15 +91,19 @@ func (m Model) Check(classes int) (approx.Caps, error) {
 			"classes that have no order, one per class", j, classes)
 	}
 	if s := approx.StructureOf(m.Inference); s != nil {
-		together := likelihood.Processes(m.Likelihood, classes)
-		if _, apart := m.Inference.(approx.OneVsRest); apart {
-			together = 1
-		}
-		if err := s.(Structure).Check(m.Kernels, together, 0); err != nil {
+		if err := s.(Structure).Check(m.Kernels, m.Together(classes), 0); err != nil {
 			return approx.Caps{}, err
 		}
 	}
 	return approx.Uses(m.Inference, m.Likelihood, classes)
+}
+
+// Together is the number of latent processes that are fitted together, for this number of classes.
+func (m Model) Together(classes int) int {
+	if _, apart := m.Inference.(approx.OneVsRest); apart {
+		return 1
+	}
+	return likelihood.Processes(m.Likelihood, classes)
 }
 
 // CheckDim returns an error if a kernel, or the structure of the covariance, cannot be used for

@@ -47,14 +47,10 @@ func (b *Neighbours) UnmarshalText(text []byte) error {
 func (Neighbours) PowerOr(float64) float64 { return 1 }
 
 // Check implements Structure.
-func (b Neighbours) Check(_ []kernel.Kernel, together, _ int) error {
+func (b Neighbours) Check([]kernel.Kernel, int, int) error {
 	if b.Count < 1 {
 		return errors.New("neighbours: count is missing, or below 1; write how many neighbours a case has, as in " +
 			"{neighbours: 20}")
-	}
-	if together > 1 {
-		return fmt.Errorf("neighbours are for one latent process, and this model has %d that are fitted together; use "+
-			"classes: one_vs_rest, or inducing inputs", together)
 	}
 	return nil
 }
@@ -209,11 +205,15 @@ func largest(x []float64, count int, kept func(i int) bool) (places []int) {
 func blockSize(m int) int { return (m + 1) * (m + 2) / 2 }
 
 // Memory implements Structure. It counts the blocks and their adjoint, the pairs that are kept, and
-// the factor with what a gradient takes of it, see Width.
-func (b Neighbours) Memory(_ approx.Approximation, s approx.Size, dim int) int64 {
-	n, k, d := float64(s.Cases), float64(b.Count), float64(dim)
+// the factor with what a gradient takes of it, see Width. With C classes that are fitted together
+// the factor has C² times the numbers.
+func (b Neighbours) Memory(m approx.Approximation, s approx.Size, dim int) int64 {
+	n, k, d, joined := float64(s.Cases), float64(b.Count), float64(dim), 1.0
+	if _, each := m.(approx.OneVsRest); !each && s.Classes > 2 {
+		joined = float64(s.Classes * s.Classes)
+	}
 	block := float64(blockSize(b.Count))
-	numbers := (1+float64(s.Kernels))*n*block + 6*n*float64(b.Width(s.Cases, dim))
+	numbers := (1+float64(s.Kernels))*n*block + 6*joined*n*float64(b.Width(s.Cases, dim))
 	if kept := 2 * n * block * d; kept <= mostKept {
 		numbers += kept + n*block
 	}

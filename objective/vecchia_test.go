@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -203,33 +202,106 @@ func TestNeighboursOfEqualInputs(t *testing.T) {
 	}
 }
 
-// TestNeighboursOfSeveralClasses: processes that are fitted together have no neighbours, and the error names the way
-// out, which works.
+// classesWithStructure are the methods that fit several classes together, each with a likelihood.
+func classesWithStructure(s approx.Structure) map[string]objective.Model {
+	return map[string]objective.Model{
+		"laplace":     {Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{Structure: s}},
+		"ep":          {Likelihood: likelihood.MultinomialProbit{}, Inference: approx.EP{Structure: s}},
+		"ep softmax":  {Likelihood: likelihood.Softmax{}, Inference: approx.EP{Structure: s}},
+		"pl":          {Likelihood: likelihood.MultinomialProbit{}, Inference: approx.PL{Structure: s}},
+		"variational": {Likelihood: likelihood.Softmax{}, Inference: approx.Variational{Structure: s}},
+		"one_vs_rest": {Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{Structure: s}}},
+	}
+}
+
+// threeClasses is a rough process as three classes.
+func threeClasses(seed uint64, n, d int) objective.Data {
+	data := roughData(seed, n, d, true)
+	y := approx.Targets{Classes: 3}
+	for _, v := range data.Y.Value {
+		y.Index = append(y.Index, int(min(max(v+1.5, 0), 2)))
+	}
+	data.Y = y
+	return data
+}
+
+// TestNeighboursOfSeveralClasses: one neighbour gives a Markov process of every class exactly, so that every method
+// has the values, gradients, leave-one-out probabilities and predictions that it has with the matrix, with one kernel
+// for all classes or one for each.
 func TestNeighboursOfSeveralClasses(t *testing.T) {
-	data := roughData(5, 60, 2, false)
-	data.Y = approx.Targets{Classes: 3}
-	for i := range 60 {
-		data.Y.Index = append(data.Y.Index, i%3)
+	dense := classesWithStructure(nil)
+	for name, m := range classesWithStructure(objective.Neighbours{Count: 1}) {
+		for kind, k := range map[string]kernel.Kernel{"shared": kernel.Matern12{}, "per class": kernel.PerClass{Kernel: kernel.Matern12{}}} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				if name == "one_vs_rest" && kind == "per class" {
+					return
+				}
+				data := threeClasses(3, 40, 1)
+				c := objective.LogEvidence{}
+				got, want := pointAt(t, m, k, c, data, 0.3), pointAt(t, dense[name], k, c, data, 0.3)
+				near := func(what string, a, b float64) {
+					t.Helper()
+					if !(math.Abs(a-b) <= 1e-8*max(1, math.Abs(b))) {
+						t.Errorf("%s is %.12g with a neighbour, %.12g with the matrix", what, a, b)
+					}
+				}
+				near("the value", got.Value(), want.Value())
+				free := 2
+				if kind == "per class" {
+					free = 6
+				}
+				one, two := make([]float64, free), make([]float64, free)
+				if err := want.Gradient(two); err == nil {
+					if err := got.Gradient(one); err != nil {
+						t.Fatal(err)
+					}
+					for j := range one {
+						near("a derivative", one[j], two[j])
+					}
+				}
+				out, err := got.LeaveOneOut()
+				wantOut, wantErr := want.LeaveOneOut()
+				if err != nil || wantErr != nil {
+					t.Fatal(err, wantErr)
+				}
+				if !math.IsNaN(wantOut) {
+					near("leave-one-out", out, wantOut)
+				}
+				z := &kernel.Inputs{X: mat.NewDense(7, 1, []float64{-9, -1, -0.2, 0.1, 0.7, 2, 9})}
+				means, variances := got.Latents(z)
+				wantMeans, wantVariances := want.Latents(z)
+				proba, wantProba := mat.NewDense(7, 3, nil), mat.NewDense(7, 3, nil)
+				got.PredictProba(proba, z, objective.Averaged{})
+				want.PredictProba(wantProba, z, objective.Averaged{})
+				for j := range z.N() {
+					for c := range 3 {
+						near("a latent mean", means[c][j], wantMeans[c][j])
+						near("a latent variance", variances[c][j], wantVariances[c][j])
+						near("a probability", proba.At(j, c), wantProba.At(j, c))
+					}
+				}
+			})
+		}
 	}
-	s := objective.Neighbours{Count: 5}
-	m := objective.Model{Kernels: []kernel.Kernel{kernel.Matern12{}}, Likelihood: likelihood.Softmax{}, Inference: approx.Laplace{Structure: s}}
-	if _, err := objective.New(m, objective.LogEvidence{}, data); err == nil || !strings.Contains(err.Error(), "one_vs_rest") {
-		t.Errorf("error %v", err)
+}
+
+// TestNeighbourGradientsOfSeveralClasses compares gradients with central differences, with noise too.
+func TestNeighbourGradientsOfSeveralClasses(t *testing.T) {
+	noise := kernel.Sum{{Kind: "matern32", Kernel: kernel.Matern32{}}, {Kind: "noise", Kernel: kernel.Noise{}}}
+	for name, m := range classesWithStructure(objective.Neighbours{Count: 4}) {
+		for kind, k := range map[string]kernel.Kernel{"ard": kernel.Matern12{ARD: true}, "noise": noise} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				m.Kernels = []kernel.Kernel{k}
+				o, err := objective.New(m, objective.LogEvidence{}, threeClasses(2, 40, 2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o.HasGradient() {
+					centralDifferences(t, o, o.Layout.Pick(o.Layout.Start()))
+				}
+			})
+		}
 	}
-	m = objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{Structure: s}}}
-	got := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0)
-	s.Count = 59
-	m.Inference = approx.OneVsRest{Binary: approx.EP{Structure: s}}
-	want := pointAt(t, m, kernel.Matern12{}, objective.LogEvidence{}, data, 0)
-	if math.Abs(got.Value()-want.Value()) > 1 {
-		t.Errorf("log evidence %v with 5 neighbours and %v with all", got.Value(), want.Value())
-	}
-	m.Kernels, m.Inference = []kernel.Kernel{kernel.Matern12{}}, approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 5}}}
-	o, err := objective.New(m, objective.LogEvidence{}, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	centralDifferences(t, o, o.Layout.Pick(o.Layout.Start()))
 }
 
 // TestNeighboursOfASmoothProcess: the variance that is added to nearly singular covariances is the same at all

@@ -79,9 +79,8 @@ type ClassesPosterior struct {
 	classes int
 }
 
-// predictor is a posterior for one kind of prior.
+// predictor is a posterior for one kind of prior. It is also a projector, or eachInput.
 type predictor interface {
-	projector
 	// Mean adds to mean[j] the posterior mean of f_c minus the prior mean.
 	Mean(mean []float64, c int, cross *mat.Dense)
 	// Condensed is as in Prior.
@@ -97,9 +96,17 @@ func (p ClassesPosterior) Latent(mean, variance []float64, c int, cross *mat.Den
 	if variance == nil {
 		return
 	}
-	x := linalg.NewGeneral(p.rows(), len(diag))
-	p.project(variance, x, c, cross, diag)
-	p.couple(x)
+	if of, is := p.predictor.(eachInput); is {
+		eachRow(len(diag), func(j int) {
+			s := of.covariance(j, []int{c}, []*mat.Dense{cross}, [][]float64{diag}, false)
+			variance[j] = max(s.At(0, 0), 0)
+		})
+		return
+	}
+	of := p.predictor.(projector)
+	x := linalg.NewGeneral(of.rows(), len(diag))
+	of.project(variance, x, c, cross, diag)
+	of.couple(x)
 	linalg.AddSquares(1, x, variance)
 }
 
@@ -110,8 +117,17 @@ func (p ClassesPosterior) Covariances(
 	cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
 ) {
 	count, known := len(diag[0]), cross[0].RawMatrix().Rows
+	if of, is := p.predictor.(eachInput); is {
+		classes := make([]int, p.classes)
+		for c := range classes {
+			classes[c] = c
+		}
+		eachRow(count, func(j int) { visit(j, of.covariance(j, classes, cross, diag, differences)) })
+		return
+	}
+	of := p.predictor.(projector)
 	block := min(InputsAtOnce, count)
-	all, q := linalg.NewGeneral(p.rows(), p.classes*block), make([][]float64, p.classes)
+	all, q := linalg.NewGeneral(of.rows(), p.classes*block), make([][]float64, p.classes)
 	x := make([]blas64.General, p.classes) // the columns of all side by side
 	for from := 0; from < count; from += block {
 		to := min(from+block, count)
@@ -121,9 +137,9 @@ func (p ClassesPosterior) Covariances(
 			q[c], x[c] = make([]float64, m), all
 			x[c].Data, x[c].Cols = all.Data[min(c*m, len(all.Data)):], m
 			k := share(cross, c).Slice(0, known, from, to).(*mat.Dense)
-			p.project(q[c], x[c], c, k, share(diag, c)[from:to])
+			of.project(q[c], x[c], c, k, share(diag, c)[from:to])
 		}
-		p.couple(all)
+		of.couple(all)
 		eachGram(x, m, differences, func(j int, s *mat.SymDense) {
 			for c := range p.classes {
 				s.SetSym(c, c, s.At(c, c)+q[c][j])
@@ -143,6 +159,13 @@ func ofClass(err error, j int, cov []Cov) error {
 
 // share is the entry of a class in a list with one entry for all or one per class.
 func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] }
+
+// eachInput computes the covariances of every input alone.
+type eachInput interface {
+	// covariance is the covariance of some classes at new input j, with the other arguments of
+	// Covariances. cross and diag have one entry for all classes, or one for each.
+	covariance(j int, classes []int, cross []*mat.Dense, diag [][]float64, differences bool) *mat.SymDense
+}
 
 // projector computes covariances of latent values at some inputs: between classes c and d they are
 // δ_cd q_c + x_cᵀx_d.

@@ -18,6 +18,9 @@ type Neighbours struct {
 	jitter  float64 // the share of the largest variance of a block that is added to its diagonal
 	once    sync.Once
 	pattern *sparse.Pattern
+
+	mu     sync.Mutex
+	joined map[int]*sparse.Pattern // the pattern for each number of classes
 }
 
 // addedShare is the share of its largest variance that the diagonal of a block gets, if any.
@@ -67,6 +70,45 @@ func (b *Neighbours) sites() *sparse.Pattern {
 		b.pattern = sparse.NewPattern(len(rows), rows)
 	})
 	return b.pattern
+}
+
+// classes is the pattern of the precision of the values of some classes, with class c of case i at
+// c n + i: rows for the neighbours of every class, and rows for every pair of classes of a case.
+func (b *Neighbours) classes(classes int) *sparse.Pattern {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.joined[classes] == nil {
+		n := len(b.Of)
+		var rows [][]int
+		for c := range classes {
+			for i, of := range b.Of {
+				var row []int
+				for _, j := range of {
+					row = append(row, c*n+j)
+				}
+				rows = append(rows, append(row, c*n+i))
+			}
+		}
+		eachPair(classes, func(c, d int) {
+			for i := range n {
+				rows = append(rows, []int{c*n + i, d*n + i})
+			}
+		})
+		if b.joined == nil {
+			b.joined = map[int]*sparse.Pattern{}
+		}
+		b.joined[classes] = sparse.NewPattern(classes*n, rows)
+	}
+	return b.joined[classes]
+}
+
+// eachPair calls visit for every pair of classes c < d.
+func eachPair(classes int, visit func(c, d int)) {
+	for c := range classes {
+		for d := c + 1; d < classes; d++ {
+			visit(c, d)
+		}
+	}
 }
 
 // NewBlocks makes the memory of the Blocks of a Cov.

@@ -377,41 +377,55 @@ func (p *neighbours) Pull(dst *Cov, adjoint func(variances []float64) Adjoint) {
 
 // pull is Pull. add adds further terms of H b_i at the members of a block to h.
 func (p *neighbours) pull(dst *Cov, g Adjoint, add func(h, b []float64, members []int)) {
-	n := len(p.tau)
 	inverse, middle := p.entries(g.Gamma)
 	kp, kq := p.products(g.P), p.products(g.Q)
-	noise := make([][]float64, n) // derivatives by the noise of the members of each block
-	eachRow(n, func(i int) {
-		members, root := p.members(i), math.Sqrt(p.innovate[i])
-		m := len(members) - 1
-		b, h := make([]float64, m+1), make([]float64, m+1)
-		floats.ScaleTo(b, root, p.rows[i])
+	p.pullRows(dst, g.C, func(h, b []float64, i int, members []int, root float64) {
 		floats.AddScaled(h, -g.C/2*root, inverse.Products[i])
 		if g.Gamma != nil {
 			floats.AddScaled(h, -root, middle.Products[i])
 		}
-		for r := range kp {
-			bp, bq := 0.0, 0.0
-			for a, j := range members {
-				bp += b[a] * kp[r][j]
-				bq += b[a] * kq[r][j]
-			}
-			for a, j := range members {
-				h[a] -= (kp[r][j]*bq + kq[r][j]*bp) / 2
-			}
-		}
+		addVectors(h, b, members, kp, kq)
 		add(h, b, members)
-		noise[i] = p.pullBlock(dst.Blocks[i], i, b, h, g.C)
+	})
+	if g.independent != nil {
+		for i, l := range dst.Noise {
+			dst.Noise[i] = g.independent(i, l)
+		}
+	}
+}
+
+// addVectors adds to h the terms -½ (kp kqᵀ + kq kpᵀ) b of H b, for each pair of products with K̂.
+func addVectors(h, b []float64, members []int, kp, kq [][]float64) {
+	for r := range kp {
+		bp, bq := 0.0, 0.0
+		for a, j := range members {
+			bp += b[a] * kp[r][j]
+			bq += b[a] * kq[r][j]
+		}
+		for a, j := range members {
+			h[a] -= (kp[r][j]*bq + kq[r][j]*bp) / 2
+		}
+	}
+}
+
+// pullRows sets dst, given c and a function that adds H b_i at the members of block i to h. root is
+// √D_i.
+func (p *neighbours) pullRows(
+	dst *Cov, c float64, add func(h, b []float64, i int, members []int, root float64),
+) {
+	n := len(p.rows)
+	noise := make([][]float64, n) // derivatives by the noise of the members of each block
+	eachRow(n, func(i int) {
+		members, root := p.members(i), math.Sqrt(p.innovate[i])
+		b, h := make([]float64, len(members)), make([]float64, len(members))
+		floats.ScaleTo(b, root, p.rows[i])
+		add(h, b, i, members, root)
+		noise[i] = p.pullBlock(dst.Blocks[i], i, b, h, c)
 	})
 	clear(dst.Noise)
 	for i := range n {
 		for a, j := range p.members(i) {
 			dst.Noise[j] += noise[i][a]
-		}
-	}
-	if g.independent != nil {
-		for i, l := range dst.Noise {
-			dst.Noise[i] = g.independent(i, l)
 		}
 	}
 }

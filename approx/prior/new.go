@@ -20,7 +20,7 @@ var table = []struct {
 }{
 	{new: withFullScale},
 	{withInducing, withInducingClasses},
-	{new: withNeighbours},
+	{withNeighbours, withNeighbourClasses},
 	{new: withEqualCases},
 	{withMatrix, newDenseClasses},
 }

@@ -20,6 +20,9 @@ const (
 	pilotCases = objective.MostDense
 	// pilotEvaluations is the largest number of evaluations of the climb that tunes a candidate.
 	pilotEvaluations = 20
+	// mostJoined is the number of classes, fitted together, up to which a pilot tries neighbours.
+	// Their factor takes up to the cube of that number of operations.
+	mostJoined = 4
 	// leastGain is the fall of the log loss, in bits per case, for which a pilot doubles the
 	// operations.
 	leastGain = 0.002
@@ -90,8 +93,12 @@ func (t *Set) settle(ctx context.Context, m objective.Model, c objective.Criteri
 		return nil, "", "", err
 	}
 	_, dim := t.Source.X.Dims()
+	joined := m.Together(len(t.Source.Classes))
 	least, tried := math.Inf(1), []string{}
 	for _, of := range candidates {
+		if _, near := of.Structure.(objective.Neighbours); near && joined > mostJoined {
+			continue
+		}
 		loss, failure := p.try(ctx, m, c, of.thinned(float64(some)/float64(n)))
 		if ctx.Err() != nil {
 			return nil, "", "", ctx.Err()
@@ -111,7 +118,7 @@ func (t *Set) settle(ctx context.Context, m objective.Model, c objective.Criteri
 			"write inducing or neighbours", err)
 	}
 	return s, text, fmt.Sprintf("structure: auto takes %s for %d cases, by a pilot with %d of them: the log loss of "+
-		"held-out cases was %s bits a case, and %v bits are worth a doubling of the time", text, n, some,
+		"held-out cases, in bits a case, was %s; a doubling of the time must gain %v", text, n, some,
 		strings.Join(tried, ", "), leastGain), nil
 }
 

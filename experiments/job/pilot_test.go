@@ -168,7 +168,8 @@ func TestThePilotWeighsLossAndOperations(t *testing.T) {
 	}
 }
 
-// Few cases keep the matrix. Joint classes cannot have neighbours, which are left out. Cases of one
+// Few cases keep the matrix. Joint classes cannot have inducing inputs together with
+// neighbours, which are left out, and five of them are too many for neighbours. Cases of one
 // group are on one side of the pilot.
 func TestCandidatesOfAPilot(t *testing.T) {
 	set := field(500, false)
@@ -194,6 +195,13 @@ func TestCandidatesOfAPilot(t *testing.T) {
 	}
 	m := modelOf(kernel.SE{})
 	m.Likelihood = likelihood.Softmax{}
+	if got := settle(t, set, m, 150); !strings.Contains(got.why, "with neighbours: 10;") {
+		t.Errorf("%+v", got)
+	}
+	set.Source.Classes = []string{"a", "b", "c", "d", "e"}
+	for i := range set.Source.Labels {
+		set.Source.Labels[i] = i % 5
+	}
 	if got := settle(t, set, m, 150); got.text != "inducing: 200" || strings.Contains(got.why, "neighbours") {
 		t.Errorf("%+v", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
 )
 
-// Cholesky is a factor of A = VᵀV + diag(s). With F the matrix of a front, which has the blocks F₁₁
-// of the variables eliminated there, F₁₂ and F₂₂,
+// Cholesky is a factor of A = Vᵀ diag(r) V + diag(s). r is 1 unless Weigh sets it. With F the
+// matrix of a front, which has the blocks F₁₁ of the variables eliminated there, F₁₂ and F₂₂,
 //
 //	F₁₁ = UᵀU,   W = U⁻ᵀF₁₂
 //
@@ -19,6 +19,7 @@ import (
 type Cholesky struct {
 	*Pattern
 	v      [][]float64
+	r      []float64 // nil: 1 each
 	blocks []block
 	memory []float64 // the memory of all blocks
 	spare  spare
@@ -38,6 +39,9 @@ func (p *Pattern) Cholesky(v [][]float64) *Cholesky {
 	}
 	return &Cholesky{Pattern: p, v: v, blocks: make([]block, len(p.fronts))}
 }
+
+// Weigh sets r, for the next Factor. It keeps r.
+func (c *Cholesky) Weigh(r []float64) { c.r = r }
 
 // Factor factors A for this s. ok is false if A is not positive definite. It overwrites the factor
 // that c had before.
@@ -87,11 +91,15 @@ func (h halves) row(i int) (numbers []float64, first int) {
 // their memory back.
 func (c *Cholesky) assemble(to halves, f front, s []float64, left []blas64.General) {
 	for r, places := range f.columns {
-		v := c.v[f.rows[r]]
+		v, weight := c.v[f.rows[r]], 1.0
+		if c.r != nil {
+			weight = c.r[f.rows[r]]
+		}
 		for a, i := range places {
+			x := weight * v[a]
 			for b, j := range places[:a+1] {
 				row, first := to.row(min(i, j))
-				row[max(i, j)-first] += v[a] * v[b]
+				row[max(i, j)-first] += x * v[b]
 			}
 		}
 	}
@@ -275,6 +283,48 @@ func (c *Cholesky) Square(variables []int, x []float64) (square float64) {
 	return square
 }
 
+// Gram is XᵀA⁻¹X for columns of X that are 0 except at some variables. With differences the mean of
+// the columns of A^-½ X is subtracted from each.
+func (c *Cholesky) Gram(variables [][]int, x [][]float64, differences bool) blas64.Symmetric {
+	columns := len(x)
+	values := map[int]blas64.General{} // parts of X in the fronts on the way to the root
+	var way []int
+	for col, of := range variables {
+		for i, v := range of {
+			for k := c.front[v]; k >= 0 && values[k].Data == nil; k = c.fronts[k].parent {
+				values[k] = linalg.NewGeneral(len(c.fronts[k].at), columns)
+				way = append(way, k)
+			}
+			k := c.front[v]
+			values[k].Data[slices.Index(c.fronts[k].at, v)*columns+col] += x[col][i]
+		}
+	}
+	slices.Sort(way)
+	sum := linalg.NewSym(columns)
+	for _, k := range way {
+		f, b, own := c.fronts[k], c.blocks[k], values[k]
+		top, rest := own, own
+		top.Rows, rest.Rows = f.pivots, own.Rows-f.pivots
+		rest.Data = own.Data[f.pivots*columns:]
+		linalg.SolveTri(blas.Trans, b.u, top)
+		if f.parent >= 0 {
+			linalg.Gemm(blas.Trans, blas.NoTrans, -1, b.w, top, 1, rest)
+			parent := values[f.parent]
+			for i, j := range f.up {
+				floats.Add(parent.Data[j*columns:(j+1)*columns], rest.Data[i*columns:(i+1)*columns])
+			}
+		}
+		if differences {
+			for i := range top.Rows {
+				row := top.Data[i*columns : (i+1)*columns]
+				floats.AddConst(-floats.Sum(row)/float64(columns), row)
+			}
+		}
+		linalg.Syrk(blas.Trans, 1, top, 1, sum)
+	}
+	return sum
+}
+
 // Entries are numbers of a symmetric matrix M of the order of A.
 type Entries struct {
 	Diagonal []float64
@@ -283,6 +333,15 @@ type Entries struct {
 }
 
 // Inverse returns entries of A⁻¹ and, unless gamma is nil, of A⁻¹ diag(gamma) A⁻¹.
+func (c *Cholesky) Inverse(gamma []float64) (inverse, product Entries) { return c.inverse(gamma, nil) }
+
+// InverseByRows returns entries of A⁻¹ and, unless rows is nil, of A⁻¹ Vᵀ diag(rows) V A⁻¹.
+func (c *Cholesky) InverseByRows(rows []float64) (inverse, product Entries) {
+	return c.inverse(nil, rows)
+}
+
+// inverse returns entries of A⁻¹ and, unless gamma and rows are nil, of A⁻¹ΓA⁻¹ for the matrix
+// Γ = diag(gamma) + Vᵀ diag(rows) V.
 //
 // Let R = F₁₁⁻¹F₁₂ and let Σ₂₂ be the block of A⁻¹ that the parent has. Then
 //
@@ -293,11 +352,12 @@ type Entries struct {
 //
 //	dF₂₂ - RᵀX - XᵀR goes to the parent,   dR = F₁₁⁻¹(dF₁₂ - dF₁₁R)
 //	dΣ₁₂ = -dR Σ₂₂ - R dΣ₂₂,   dΣ₁₁ = -F₁₁⁻¹dF₁₁F₁₁⁻¹ - dΣ₁₂Rᵀ - Σ₁₂dRᵀ
-func (c *Cholesky) Inverse(gamma []float64) (inverse, product Entries) {
+func (c *Cholesky) inverse(gamma, rows []float64) (inverse, product Entries) {
 	inverse = c.newEntries()
 	var changes []change
-	if gamma != nil {
-		product, changes = c.newEntries(), c.changes(gamma)
+	changed := gamma != nil || rows != nil
+	if changed {
+		product, changes = c.newEntries(), c.changes(gamma, rows)
 	}
 	sigma, dSigma := make([]blas64.General, len(c.fronts)), make([]blas64.General, len(c.fronts))
 	waiting := make([]int, len(c.fronts)) // children that need a front's matrix
@@ -315,7 +375,7 @@ func (c *Cholesky) Inverse(gamma []float64) (inverse, product Entries) {
 		mirror(s, pivots)
 		sigma[k], waiting[k] = s, len(f.children)
 		c.read(inverse, k, s, 1)
-		if gamma != nil {
+		if changed {
 			d, own := c.spare.square(m), changes[k]
 			d11, d12, d22 := blocks(d, pivots)
 			half := c.spare.square(pivots)
@@ -398,15 +458,20 @@ func (c *Cholesky) inverted(k int) blas64.General {
 // change has dF₁₁ and dR of a front.
 type change struct{ f11, r blas64.General }
 
-// changes are the changes of all fronts for a change diag(gamma) of A.
-func (c *Cholesky) changes(gamma []float64) []change {
+// changes are the changes of all fronts for the change diag(gamma) + Vᵀ diag(rows) V of A.
+func (c *Cholesky) changes(gamma, rows []float64) []change {
 	all, left := make([]change, len(c.fronts)), make([]blas64.General, len(c.fronts))
 	for k, f := range c.fronts {
 		m, pivots := len(f.at), f.pivots
 		d := c.spare.square(m)
 		clear(d.Data)
-		for i, x := range f.at[:pivots] {
-			d.Data[i*m+i] = gamma[x]
+		if gamma != nil {
+			for i, x := range f.at[:pivots] {
+				d.Data[i*m+i] = gamma[x]
+			}
+		}
+		if rows != nil {
+			c.addRows(d, f, rows)
 		}
 		for _, child := range f.children {
 			up, from := c.fronts[child].up, left[child]
@@ -438,6 +503,18 @@ func (c *Cholesky) changes(gamma []float64) []change {
 		all[k] = own
 	}
 	return all
+}
+
+// addRows adds to the matrix of a front the products of its rows of V, times rows.
+func (c *Cholesky) addRows(to blas64.General, f front, rows []float64) {
+	for r, places := range f.columns {
+		v, weight := c.v[f.rows[r]], rows[f.rows[r]]
+		for a, i := range places {
+			for b, j := range places {
+				to.Data[i*to.Stride+j] += weight * v[a] * v[b]
+			}
+		}
+	}
 }
 
 // blocks views the blocks of a matrix whose first block has this many rows.

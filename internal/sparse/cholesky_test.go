@@ -78,3 +78,73 @@ func TestCholesky(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsWithWeights compares a factor of Vᵀ diag(r) V + diag(s), the entries for a change of r, and products of its
+// inverse with sparse columns, with dense matrices.
+func TestRowsWithWeights(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		n := 3 + rng.IntN(80)
+		rows, v, s := make([][]int, 2*n), make([][]float64, 2*n), make([]float64, n)
+		r, change := make([]float64, 2*n), make([]float64, 2*n)
+		dense := mat.NewDense(2*n, n, nil)
+		for i := range rows {
+			rows[i] = rng.Perm(n)[:1+rng.IntN(3)]
+			for _, c := range rows[i] {
+				v[i] = append(v[i], rng.NormFloat64())
+				dense.Set(i, c, v[i][len(v[i])-1])
+			}
+			r[i], change[i] = 0.1+rng.Float64(), rng.NormFloat64()
+		}
+		r[0] = 0
+		for i := range s {
+			s[i] = 0.1 + rng.Float64()
+		}
+		var a, inverse, moved, product mat.Dense
+		a.Product(dense.T(), mat.NewDiagDense(2*n, r), dense)
+		for i, x := range s {
+			a.Set(i, i, a.At(i, i)+x)
+		}
+		if err := inverse.Inverse(&a); err != nil {
+			t.Fatal(err)
+		}
+		moved.Product(dense.T(), mat.NewDiagDense(2*n, change), dense)
+		product.Product(&inverse, &moved, &inverse)
+		c := NewPattern(n, rows).Cholesky(v)
+		if c.Weigh(r); !c.Factor(s) {
+			t.Fatal("not positive definite")
+		}
+		near := func(what string, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-9*max(1, math.Abs(want))) {
+				t.Errorf("seed %d: %s is %.12g, from dense matrices %.12g", seed, what, got, want)
+			}
+		}
+		one, two := c.InverseByRows(change)
+		for i, row := range rows {
+			whole := mat.NewVecDense(n, dense.RawRowView(i))
+			var av, tv mat.VecDense
+			av.MulVec(&inverse, whole)
+			tv.MulVec(&product, whole)
+			for k, j := range row {
+				near("A⁻¹v", one.Products[i][k], av.AtVec(j))
+				near("A⁻¹ΓA⁻¹v", two.Products[i][k], tv.AtVec(j))
+			}
+		}
+		var gram mat.Dense
+		some := dense.Slice(0, 3, 0, n)
+		gram.Product(some, &inverse, some.T())
+		got, less := c.Gram(rows[:3], v[:3], false), c.Gram(rows[:3], v[:3], true)
+		between := func(at func(i, j int) float64, i, j int) float64 { return at(i, i) - 2*at(i, j) + at(j, j) }
+		for i := range 3 {
+			sum := 0.0
+			for j := range 3 {
+				at := func(i, j int) float64 { return less.Data[min(i, j)*less.Stride+max(i, j)] }
+				near("xᵀA⁻¹x", got.Data[min(i, j)*got.Stride+max(i, j)], gram.At(i, j))
+				near("of a difference", between(at, i, j), between(gram.At, i, j))
+				sum += at(i, j)
+			}
+			near("the sum of a row", sum, 0)
+		}
+	}
+}

@@ -1,6 +1,6 @@
-// Package sparse factors symmetric matrices A = VᵀV + diag(s) by the multifrontal method (Duff &
-// Reid 1983). The rows of V have few numbers other than 0. It also computes the entries of A⁻¹
-// where VᵀV is not 0 (Erisman & Tinney 1975).
+// Package sparse factors symmetric matrices A = Vᵀ diag(r) V + diag(s) by the multifrontal method
+// (Duff & Reid 1983). The rows of V have few numbers other than 0. It also computes the entries of
+// A⁻¹ where VᵀV is not 0 (Erisman & Tinney 1975).
 //
 // Results are the same bits for any number of threads. Wrong shapes panic.
 package sparse
