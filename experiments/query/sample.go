@@ -18,7 +18,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
-	"github.com/gpc-tune/gpc-tune/reports/picture"
+	"github.com/gpc-tune/gpc-tune/reports/picture/illustration"
 )
 
 // Sampling draws from the prior of a Query's model at the cases of its data, or on a grid of one
@@ -153,5 +153,5 @@ func (d *Drawn) Figure() (figure.Figure, error) {
 			Message: fmt.Sprintf("a picture has one input, and these cases have %d; use --grid lo:hi:points or "+
 				"data with one, or csv or json", d.inputs)}}
 	}
-	return picture.Samples(d.shown), nil
+	return illustration.Samples(d.shown), nil
 }

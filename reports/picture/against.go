@@ -6,6 +6,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -39,19 +40,11 @@ func innerScore(a reports.Answer) string {
 	return ""
 }
 
-// severalData is the data set of an answer if the report has answers for several.
-func (s pictureReport) severalData(a reports.Answer) string {
-	if len(s.Decided()) > 1 {
-		return a.Dataset
-	}
-	return ""
-}
-
 // againstPictures has a forest plot for every data set: the difference of every configuration to
 // the best, with its 95 % bounds. The look of an interval tells whether the configuration is in the
 // set.
-func againstPictures(r pictureReport) (out []figure.Figure) {
-	names := r.labels
+func againstPictures(r shown.Report) (out []figure.Figure) {
+	names := r.Labels
 	for _, a := range r.Decided() {
 		by, unit, factor := ranking(a)
 		p := figure.Panel{X: figure.Axis{Label: fmt.Sprintf("difference from the best in %s%s (%s); left is worse",
@@ -98,7 +91,7 @@ func againstPictures(r pictureReport) (out []figure.Figure) {
 			note = "log evidences have no bounds; what is within 1 nat may be the best"
 		}
 		f := figure.Figure{Name: "against-" + a.Dataset, Columns: 1, Panels: []figure.Panel{p},
-			Title: titled("Differences from "+names[a.Configuration], r.severalData(a)), Notes: []string{note},
+			Title: shown.Titled("Differences from "+names[a.Configuration], r.SeveralData(a)), Notes: []string{note},
 			Looks: map[string]int{in.Name: 2, apart.Name: 1}}
 		if n := len(a.Rivals) + 1 - drawn; n > 0 {
 			f.Notes = append(f.Notes, fmt.Sprintf("%s not drawn, %d of them in the set", table.Counted(n,

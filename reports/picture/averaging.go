@@ -8,13 +8,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // averaged compares two predictions of the held-out cases of the first evaluation, for two classes,
 // as in GPML Figure 3.9: the average over the latent function, and p(y|E[f]), which ignores its
 // variance. It counts how sure either is of the cases that it decides wrongly. Averages are nearer
 // to ½.
-func averaged(r pictureReport) []figure.Figure {
+func averaged(r shown.Report) []figure.Figure {
 	mean, average := "at the latent mean (MAP)", cmp.Or(reports.ShortName(r.Manifest.Average), "averaged")
 	return fitted(r, "averaging", "MAP and averaged predictions",
 		func(c reports.Configuration, _ *record.Fit) (f figure.Figure) {
@@ -101,7 +102,7 @@ func (a averagedCases) histograms(c reports.Configuration, mean, average string)
 		X: figure.Axis{Label: fmt.Sprintf("p(y = %s)", c.Classes[1]), Hi: 1}, Y: figure.Axis{Label: "cases"}}
 	inner, outer := 0.0, 0.0
 	for k, name := range []string{mean, average} {
-		bars := histogram(name, edges, a.all[k])
+		bars := shown.Histogram(name, edges, a.all[k])
 		last := len(bars.Heights) - 1
 		inner = max(inner, slices.Max(bars.Heights[1:last]))
 		outer = max(outer, bars.Heights[0], bars.Heights[last])
@@ -132,6 +133,6 @@ func surePanel(sure [2][]float64, mean, average string) figure.Panel {
 			surer(sure[1]), average),
 		X:      figure.Axis{Label: "probability of the class decided for", Lo: 0.5, Hi: 1},
 		Y:      figure.Axis{Label: "cases decided wrongly"},
-		Layers: []figure.Layer{histogram(mean, edges, sure[0]), histogram(average, edges, sure[1])},
+		Layers: []figure.Layer{shown.Histogram(mean, edges, sure[0]), shown.Histogram(average, edges, sure[1])},
 	}
 }

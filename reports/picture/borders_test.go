@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // planes returns the probabilities a + b x + c y on the lattice.
@@ -64,17 +65,17 @@ func TestCurveRows(t *testing.T) {
 
 func testCurveRows(t *testing.T, mostCurves int, print *record.Print) {
 	for n := 1; n <= 12; n++ {
-		var group []Member
+		var group []shown.Member
 		var names []string
 		for i := range n {
-			group, names = append(group, Member{Index: 10 + i}), append(names, string(rune('a'+i)))
+			group, names = append(group, shown.Member{Index: 10 + i}), append(names, string(rune('a'+i)))
 		}
 		best := n / 2
-		r := pictureReport{Report: &reports.Report{Manifest: record.Manifest{Print: print}}, lookNumber: make([]int, 10+n)}
+		r := shown.Report{Report: &reports.Report{Manifest: record.Manifest{Print: print}}, LookNumber: make([]int, 10+n)}
 		for i := range n {
-			r.lookNumber[10+i] = i + 1
+			r.LookNumber[10+i] = i + 1
 		}
-		r.lookNumber[10+best] = 0
+		r.LookNumber[10+best] = 0
 		rows, named := curveRows(r, group, names)
 		if n <= mostCurves {
 			if len(rows) != 1 || len(rows[0]) != n {

@@ -2,7 +2,6 @@ package picture
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -66,7 +66,7 @@ func TestConditionalHyperparameters(t *testing.T) {
 		t.Errorf("%q, want %q", p.X.Names, want)
 	}
 	best := p.Layers[len(p.Layers)-1].(figure.Line)
-	if !alike(best.Y, []float64{1, nowhere, 1, 1}) || p.Y.Lo > nowhere {
+	if !alike(best.Y, []float64{1, -0.1, 1, 1}) || p.Y.Lo > -0.1 {
 		t.Errorf("the best point %+v above %v", best, p.Y.Lo)
 	}
 	importance := single(t, pictured(t, "importance", r))
@@ -85,38 +85,6 @@ func TestConditionalHyperparameters(t *testing.T) {
 	}
 }
 
-// A lattice is found by the names of the values, in whatever order they are.
-func TestLatticeByName(t *testing.T) {
-	var grid []reports.GridPoint
-	for i := range 9 {
-		value := reports.Number(i)
-		at := reports.Values{{Name: "a", Value: reports.Number(1 + i/3)}, {Name: "b", Value: reports.Number(10 + i%3)}}
-		if i%2 == 1 {
-			slices.Reverse(at)
-		}
-		grid = append(grid, reports.GridPoint{Point: at, Value: &value})
-	}
-	l, ok := latticeOf(grid)
-	if !ok || l.across.label != "ln a" || l.up.label != "ln b" || !alike(l.across.values, []float64{0, math.Log(2), math.Log(3)}) {
-		t.Fatalf("%v, %+v", ok, l)
-	}
-	for i := range grid {
-		if x, y := l.find(i); x != i/3 || y != i%3 {
-			t.Errorf("point %d is at %d, %d", i, x, y)
-		}
-	}
-	grid[4].Point = grid[4].Point[:1]
-	if l, ok := latticeOf(grid); ok {
-		t.Errorf("with a hyperparameter that does not matter everywhere: %+v", l)
-	}
-	for i := range grid {
-		grid[i].Point = reports.Values{{Name: "a", Value: reports.Number(1 + i/3)}, {Name: "k", Value: reports.Number(i % 3), Text: "pqr"[i%3 : i%3+1]}}
-	}
-	if l, ok := latticeOf(grid); ok {
-		t.Errorf("over a choice: %+v", l)
-	}
-}
-
 // A figure that fails is a box that says why. All others are drawn.
 func TestAFailingFigureIsABox(t *testing.T) {
 	r := conditional(t)
@@ -128,12 +96,12 @@ func TestAFailingFigureIsABox(t *testing.T) {
 	for i := range pictureTable {
 		switch pictureTable[i].Name {
 		case "progress": // as a whole
-			pictureTable[i].Of = func(pictureReport) []figure.Figure { panic("the whole kind") }
+			pictureTable[i].Of = func(shown.Report) []figure.Figure { panic("the whole kind") }
 		case "slices": // of one configuration
 			draw := pictureTable[i].Of
-			pictureTable[i].Of = func(r pictureReport) []figure.Figure {
+			pictureTable[i].Of = func(r shown.Report) []figure.Figure {
 				out := draw(r)
-				return append(out[:1], figurePerConfiguration(r, varied, 1, func(part []Member, _ Naming) figure.Figure {
+				return append(out[:1], shown.FigurePerConfiguration(r, func(reports.Configuration) bool { return true }, 1, func(part []shown.Member, _ shown.Naming) figure.Figure {
 					if part[0].Index == 1 {
 						panic("the second")
 					}

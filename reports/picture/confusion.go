@@ -6,21 +6,22 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // confusions have the numbers of cases of every class that are decided for every class, where there
 // are more classes than a table has columns for. Cells without cases are empty.
-func confusions(r pictureReport) []figure.Figure {
-	return r.inTurn("confusion", mostFitted, func(m Member) (f figure.Figure) {
+func confusions(r shown.Report) []figure.Figure {
+	return r.InTurn("confusion", mostFitted, func(m shown.Member) (f figure.Figure) {
 		for _, e := range m.Configuration.Evaluations {
 			if len(e.Confusion) > table.Widest {
 				f.Panels = append(f.Panels, confusionPanel(m.Configuration, e))
 			}
 		}
-		n := r.naming(m)
-		f.Title = titled("Decisions by class", n.Heading)
-		f.Notes, f.Columns = remarks(n.Note, "right decisions are on the diagonal"), 1
+		n := r.Naming(m)
+		f.Title = shown.Titled("Decisions by class", n.Heading)
+		f.Notes, f.Columns = shown.Remarks(n.Note, "right decisions are on the diagonal"), 1
 		return f
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // leastCases is the minimum number of cases behind a point of a curve: means of fewer cases vary
@@ -22,7 +23,7 @@ func fewest(all int) int { return max(leastCases, all/20) }
 
 // mostCurves is the number of lines that share a panel: 4, unless the file says another number.
 // More lines are divided into rows, with the best one in each row.
-func (s pictureReport) mostCurves() int {
+func mostCurves(s shown.Report) int {
 	if print := s.Manifest.Print; print != nil && print.Lines > 0 {
 		return print.Lines
 	}
@@ -31,11 +32,11 @@ func (s pictureReport) mostCurves() int {
 
 // curvePictures has a figure for every group. Each kind of curve that the experiment asks for is a
 // panel with the curves of all members.
-func curvePictures(r pictureReport) (out []figure.Figure) {
-	for _, g := range groupsOf(r) {
-		group, without := r.fitting(g, most, true)
-		if f := curveFigure(r, group, r.naming(group...)); len(f.Panels) > 0 {
-			f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
+func curvePictures(r shown.Report) (out []figure.Figure) {
+	for _, g := range shown.GroupsOf(r) {
+		group, without := r.Fitting(g, shown.Most, true)
+		if f := curveFigure(r, group, r.Naming(group...)); len(f.Panels) > 0 {
+			f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, f.Name))...)
 			out = append(out, f)
 		}
 	}
@@ -43,13 +44,13 @@ func curvePictures(r pictureReport) (out []figure.Figure) {
 }
 
 // curveFigure is the figure of a group, with a row of panels for every few of its members.
-func curveFigure(r pictureReport, group []Member, n Naming) figure.Figure {
-	title, note := r.evaluation(group[0].Name)
+func curveFigure(r shown.Report, group []shown.Member, n shown.Naming) figure.Figure {
+	title, note := r.Evaluation(group[0].Name)
 	f := figure.Figure{Name: fmt.Sprintf("curves-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-		Title: titled("Curves of held-out cases", n.Heading, title), Looks: r.looks(group, n.Members),
-		Of: indices(group)}
+		Title: shown.Titled("Curves of held-out cases", n.Heading, title), Looks: r.Looks(group, n.Members),
+		Of: shown.Indices(group)}
 	rows, names := curveRows(r, group, n.Members)
-	banded := len(group) <= mostBanded
+	banded := len(group) <= shown.MostBanded
 	cut, bins, intervals, repeated := "", "", "", ""
 	for _, kind := range cv.Curves {
 		if _, ok := curvePanel(kind, group, n.Members, banded); ok {
@@ -84,27 +85,27 @@ func curveFigure(r pictureReport, group []Member, n Naming) figure.Figure {
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.Notes = remarks(n.Note, note, cases(group), cut, bins, intervals, repeated)
+	f.Notes = shown.Remarks(n.Note, note, shown.Cases(group), cut, bins, intervals, repeated)
 	return f
 }
 
 // curveRows divides the members, with their names, into rows whose curves share panels: one row of
 // all, or several with the best one in each. The others follow best first.
-func curveRows(r pictureReport, group []Member, names []string) (rows [][]Member, named [][]string) {
-	most := r.mostCurves()
+func curveRows(r shown.Report, group []shown.Member, names []string) (rows [][]shown.Member, named [][]string) {
+	most := mostCurves(r)
 	if len(group) <= most {
-		return [][]Member{group}, [][]string{names}
+		return [][]shown.Member{group}, [][]string{names}
 	}
 	order := make([]int, len(group))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Compare(r.lookNumber[group[a].Index], r.lookNumber[group[b].Index])
+		return cmp.Compare(r.LookNumber[group[a].Index], r.LookNumber[group[b].Index])
 	})
 	for _, i := range order[1:] {
 		if last := len(rows) - 1; last < 0 || len(rows[last]) == most {
-			rows, named = append(rows, []Member{group[order[0]]}), append(named, []string{names[order[0]]})
+			rows, named = append(rows, []shown.Member{group[order[0]]}), append(named, []string{names[order[0]]})
 		}
 		last := len(rows) - 1
 		rows[last], named[last] = append(rows[last], group[i]), append(named[last], names[i])
@@ -156,7 +157,7 @@ func linesExtent(p figure.Panel) (left, right, low, high float64) {
 // curvePanel draws the curves of a kind of all members that have one, banded with their pointwise
 // intervals: bands, or bars where points are few. Bands become very wide where cases are few. They
 // may leave the panel where less than a quarter of the cases is left.
-func curvePanel(kind cv.Curve, group []Member, names []string, banded bool) (p figure.Panel, ok bool) {
+func curvePanel(kind cv.Curve, group []shown.Member, names []string, banded bool) (p figure.Panel, ok bool) {
 	p = figure.Panel{Title: strings.ReplaceAll(kind.Name, "_", "-"), X: figure.Axis{Label: kind.X},
 		Y: figure.Axis{Label: kind.Y}}
 	var lines, intervals []figure.Layer

@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
@@ -35,28 +34,5 @@ func TestSettled(t *testing.T) {
 		if at, ok := settled(c.p); ok != c.ok || ok && at != c.at {
 			t.Errorf("%d: %v %v, want %v %v", i, at, ok, c.at, c.ok)
 		}
-	}
-}
-
-// The levels of several grids reach the peak of each.
-func TestCommonLevels(t *testing.T) {
-	surface := func(top float64) (values []float64) {
-		for i := range 200 {
-			values = append(values, top-float64(i)/200)
-		}
-		return values
-	}
-	levels := commonLevels([][]float64{surface(0.844), surface(0.892)})
-	if !slices.IsSorted(levels) {
-		t.Errorf("%v", levels)
-	}
-	for _, top := range []float64{0.844, 0.892} {
-		k, _ := slices.BinarySearch(levels, top)
-		if k == 0 || top-levels[k-1] > 0.0151 {
-			t.Errorf("below %v the highest of %v is %v", top, levels, levels[max(0, k-1)])
-		}
-	}
-	if only := surface(0.844); !slices.Equal(commonLevels([][]float64{only}), figure.Levels(only)) {
-		t.Errorf("%v for one, not %v", commonLevels([][]float64{only}), figure.Levels(only))
 	}
 }

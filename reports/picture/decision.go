@@ -8,18 +8,19 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // decisions show the predictions over one or two numeric inputs, with the training cases and, if it
 // is known, the truth. Configurations on the same data share a figure if they are of two classes,
 // or of numbers over one input. Over one input they share its panels, over two inputs each has a
 // panel.
-func decisions(r pictureReport) []figure.Figure {
+func decisions(r shown.Report) []figure.Figure {
 	var out []figure.Figure
 	for _, kind := range []struct {
 		inputs, classes, size int // classes: 3 stands for three or more
-	}{{1, 0, mostTold}, {1, 2, mostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
-		out = append(out, groupFigures(r, func(c reports.Configuration) string {
+	}{{1, 0, shown.MostTold}, {1, 2, shown.MostTold}, {1, 3, 1}, {2, 0, 1}, {2, 2, 6}, {2, 3, 1}} {
+		out = append(out, shown.GroupFigures(r, func(c reports.Configuration) string {
 			if c.Status != reports.Done || min(len(c.Classes), 3) != kind.classes {
 				return ""
 			}
@@ -32,8 +33,9 @@ func decisions(r pictureReport) []figure.Figure {
 	return out
 }
 
-func decision(part []Member, n Naming) (f figure.Figure) {
-	f = figure.Figure{Name: "decision", Title: titled("Predictions over the inputs", n.Heading), Notes: remarks(n.Note),
+func decision(part []shown.Member, n shown.Naming) (f figure.Figure) {
+	f = figure.Figure{Name: "decision", Title: shown.Titled("Predictions over the inputs", n.Heading),
+		Notes: shown.Remarks(n.Note),
 		Looks: classLooks(part[0].Configuration.Classes)}
 	if n := len(f.Looks); n > 0 && n < 4 {
 		f.Looks[""] = 3 // the next look is black
@@ -152,12 +154,12 @@ func curves(views []view) (panels []figure.Panel) {
 				}
 				process := min(k, processes-1)
 				mean, variance := v.LatentMean[process], v.LatentVariance[process]
-				bands = append(bands, band(name, v.axes[0], mean, variance))
+				bands = append(bands, shown.Band(name, v.axes[0], mean, variance))
 				means = append(means, figure.Line{Name: name, X: v.axes[0], Y: record.Floats(mean)})
 			}
 		}
 	}
-	if len(views) > mostBanded {
+	if len(views) > shown.MostBanded {
 		bands, bottom.Y.Label = nil, "latent f, mean"
 	}
 	bottom.Layers = slices.Concat(bands, means)
@@ -195,10 +197,10 @@ func regression(views []view) []figure.Panel {
 	var bands, means []figure.Layer
 	for _, v := range views {
 		name := lineName("prediction", v, views)
-		bands = append(bands, band(name, v.axes[0], v.Mean, v.Variance))
+		bands = append(bands, shown.Band(name, v.axes[0], v.Mean, v.Variance))
 		means = append(means, figure.Line{Name: name, X: v.axes[0], Y: record.Floats(v.Mean)})
 	}
-	if len(views) > mostBanded {
+	if len(views) > shown.MostBanded {
 		bands, p.Y.Label = nil, "y, mean"
 	}
 	cases := figure.Points{Name: "training cases", X: first.inputs[0], Y: record.Floats(first.Targets), Hollow: true}
@@ -253,8 +255,8 @@ func (v view) maps() (panels []figure.Panel) {
 	}
 	if len(v.c.Classes) == 0 {
 		levels := func(z []float64) []float64 {
-			lo, hi := bulk(z)
-			return binEdges(lo, hi, 10)
+			lo, hi := shown.Bulk(z)
+			return shown.BinEdges(lo, hi, 10)
 		}
 		mean, sd := record.Floats(v.Mean), record.Floats(v.Variance)
 		for i, variance := range sd {

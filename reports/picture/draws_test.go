@@ -74,18 +74,3 @@ func TestTargetsPicture(t *testing.T) {
 		t.Errorf("layers %+v", got)
 	}
 }
-
-// With few places each is marked, because nothing is known between them.
-func TestFewPlacesAreMarked(t *testing.T) {
-	for places, want := range map[int]bool{mostMarked: true, mostMarked + 1: false} {
-		var x, f record.Column
-		x.Name, f.Name = "x", "f1"
-		for k := range places {
-			x.Values, f.Values = append(x.Values, record.Number(k)), append(f.Values, 0)
-		}
-		line := Samples(record.Illustration{Kind: "prior", Columns: []record.Column{x, f}}).Panels[0].Layers[0].(figure.Line)
-		if line.Markers != want || line.Name != "draw 1" {
-			t.Errorf("%d places: markers %v of %q", places, line.Markers, line.Name)
-		}
-	}
-}

@@ -5,21 +5,22 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // Drivers is the kind of the pictures of what drives the predictions of an answer.
 const Drivers = "drivers"
 
 // driverPictures show the importances of the inputs for the held-out predictions of each answer.
-func driverPictures(r pictureReport) (out []figure.Figure) {
+func driverPictures(r shown.Report) (out []figure.Figure) {
 	for _, a := range r.Decided() {
 		if a.Drivers == nil || len(a.Drivers.Inputs) == 0 {
 			continue
 		}
 		inputs := a.Drivers.Inputs
 		f := Importances(inputs[:min(len(inputs), mostRivals)])
-		f.Name, f.Title = Drivers, titled("What drives the predictions", r.severalData(a))
-		if f.Of = []int{a.Configuration}; r.severalData(a) != "" {
+		f.Name, f.Title = Drivers, shown.Titled("What drives the predictions", r.SeveralData(a))
+		if f.Of = []int{a.Configuration}; r.SeveralData(a) != "" {
 			f.Name += "-" + a.Dataset
 		}
 		if left := len(inputs) - mostRivals; left > 0 {

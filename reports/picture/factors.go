@@ -10,6 +10,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -23,24 +24,24 @@ const leastFactored = 12
 // score of cases, the marginal mean of the score for every kernel, likelihood and so on: the mean
 // over the configurations that have it, less the mean over all. The intervals are over cases.
 // Comparators, which have no kernel, are left out.
-func factorPictures(r pictureReport) (out []figure.Figure) {
+func factorPictures(r shown.Report) (out []figure.Figure) {
 	for _, a := range r.Decided() {
 		score, err := cv.ScoreNamed(a.By)
-		if err != nil || score.Each == nil || a.Nested != nil || r.onlyOne >= 0 {
+		if err != nil || score.Each == nil || a.Nested != nil || r.OnlyOne >= 0 {
 			continue
 		}
-		crossed := r.crossed(a, score)
-		f := figure.Figure{Name: Factors + "-" + a.Dataset, Columns: 2, Panels: crossed.panels(r.ShortNames(), a)}
-		if len(f.Panels) == 0 || len(crossed.members) < leastFactored {
+		values := crossed(r, a, score)
+		f := figure.Figure{Name: Factors + "-" + a.Dataset, Columns: 2, Panels: values.panels(r.ShortNames(), a)}
+		if len(f.Panels) == 0 || len(values.members) < leastFactored {
 			continue
 		}
 		better := "left is better"
 		if score.Greater {
 			better = "right is better"
 		}
-		f.Title = titled("Marginal means of "+reports.Spaced(a.By), r.severalData(a))
-		f.Notes = remarks("mean over the configurations with each, less the mean over all "+
-			table.Counted(len(crossed.members), "configuration", "configurations"), better,
+		f.Title = shown.Titled("Marginal means of "+reports.Spaced(a.By), r.SeveralData(a))
+		f.Notes = shown.Remarks("mean over the configurations with each, less the mean over all "+
+			table.Counted(len(values.members), "configuration", "configurations"), better,
 			"95 % intervals are over held-out cases, for this training set")
 		out = append(out, f)
 	}
@@ -56,14 +57,14 @@ type crossedValues struct {
 }
 
 // crossed are the configurations with a kernel that competed for an answer.
-func (s pictureReport) crossed(a reports.Answer, score cv.Score) (out crossedValues) {
+func crossed(s shown.Report, a reports.Answer, score cv.Score) (out crossedValues) {
 	indices := []int{a.Configuration}
 	for _, v := range a.Rivals {
 		indices = append(indices, v.Configuration)
 	}
 	for _, i := range indices {
 		c := s.Configurations[i]
-		p := pooledOf(Member{Configuration: c, Evaluation: reports.Evaluation{Name: a.Evaluation}})
+		p := shown.PooledOf(shown.Member{Configuration: c, Evaluation: reports.Evaluation{Name: a.Evaluation}})
 		other := out.rows.Cases != nil && !slices.Equal(p.Cases, out.rows.Cases)
 		if c.Part(c.Kernel.Text) == "" || len(p.Cases) == 0 || other {
 			continue
@@ -85,7 +86,7 @@ func (c crossedValues) panels(short map[string]string, a reports.Answer) (out []
 		level := make([]string, len(c.members))
 		var levels []string
 		for k, m := range c.members {
-			level[k] = shortened(of.level(m, short))
+			level[k] = shown.Shortened(of.level(m, short))
 			if !slices.Contains(levels, level[k]) {
 				levels = append(levels, level[k])
 			}

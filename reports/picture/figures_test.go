@@ -15,6 +15,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
+	"github.com/gpc-tune/gpc-tune/reports/picture/tuning"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -100,70 +102,6 @@ func TestGridOfAnyNumbers(t *testing.T) {
 	f := only(&reports.Report{Configurations: []reports.Configuration{c}}, "grid")[0]
 	if len(f.Panels) != 2 || f.Panels[1].Title != "errors (cases), best 1000" || f.Panels[1].Y.Label != "mean.constant" {
 		t.Fatalf("panels %+v", f.Panels)
-	}
-}
-
-func TestLatticeOf(t *testing.T) {
-	points := func(keep func(i, j int) bool, place func(i, j int) reports.Values) (out []reports.GridPoint) {
-		v := reports.Number(1)
-		for i := range 4 {
-			for j := range 3 {
-				if keep(i, j) {
-					out = append(out, reports.GridPoint{Point: place(i, j), LogEvidence: &v})
-				}
-			}
-		}
-		return out
-	}
-	all := func(int, int) bool { return true }
-	plane := func(i, j int) reports.Values {
-		return reports.Values{{Name: "a", Value: reports.Number(1 + j)}, {Name: "b", Value: reports.Number(1 + i)}}
-	}
-	for _, test := range []struct {
-		what string
-		grid []reports.GridPoint
-		want bool
-	}{
-		{"a grid", points(all, plane), true},
-		{"with gaps", points(func(i, j int) bool { return (i+j)%2 == 0 }, plane), true},
-		{"too few points", points(func(i, j int) bool { return i == j }, plane), false},
-		{"one axis", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Value: 1}, {Name: "b", Value: reports.Number(1 + i)}}
-		}), false},
-		{"random points", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Value: reports.Number(1 + 3*i + j)}, {Name: "b", Value: reports.Number(math.Exp(float64(j + 3*i)))}}
-		}), false},
-		{"three axes", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Value: reports.Number(1 + i)}, {Name: "b", Value: reports.Number(1 + j)}, {Name: "c", Value: reports.Number(1 + i + j)}}
-		}), false},
-		{"infinity", points(all, func(i, j int) reports.Values {
-			return reports.Values{{Name: "a", Value: reports.Number(math.Inf(1 - 2*(i%2)))}, {Name: "b", Value: reports.Number(1 + j)}}
-		}), false},
-		{"nothing", nil, false},
-	} {
-		l, ok := latticeOf(test.grid)
-		if ok != test.want {
-			t.Errorf("%s: %v", test.what, ok)
-		}
-		if !ok {
-			continue
-		}
-		if l.across.label != "ln b" || l.up.label != "ln a" {
-			t.Errorf("%s: %q across, which changes more slowly, and %q", test.what, l.across.label, l.up.label)
-		}
-		for k, p := range test.grid {
-			i, j := l.find(k)
-			if i < 0 || !near(math.Exp(l.across.values[i]), float64(p.Point[1].Value), 1e-12) || !near(math.Exp(l.up.values[j]), float64(p.Point[0].Value), 1e-12) {
-				t.Errorf("%s: point %d is at %d, %d", test.what, k, i, j)
-			}
-		}
-	}
-	// A failed point is missing from the lattice.
-	grid := points(all, plane)
-	failed := reports.Number(math.NaN())
-	grid[5].LogEvidence = &failed
-	if l, ok := latticeOf(grid); !ok || l.point[1][2] != -1 {
-		t.Errorf("a failed point: %v, %v", ok, l.point)
 	}
 }
 
@@ -275,9 +213,9 @@ func TestGroups(t *testing.T) {
 	if want := []string{"#0 laplace", "#1 ep", "#2 b, ep"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}
-	r = reports.Report{Configurations: slices.Repeat([]reports.Configuration{reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*most+1)}
+	r = reports.Report{Configurations: slices.Repeat([]reports.Configuration{reporttest.Evaluated("probit", "ep", cv.Estimate{Value: 0.1}, "error_reject")}, 2*shown.Most+1)}
 	fs := only(&r, "curves")
-	if len(fs) != 1 || len(fs[0].Of) != most || !strings.Contains(strings.Join(fs[0].Notes, " "), "21 more configurations are not drawn") {
+	if len(fs) != 1 || len(fs[0].Of) != shown.Most || !strings.Contains(strings.Join(fs[0].Notes, " "), "21 more configurations are not drawn") {
 		t.Errorf("%d pictures", len(fs))
 	}
 }
@@ -375,7 +313,7 @@ func TestOddNumbers(t *testing.T) {
 			}
 		}
 		c.Best = c.BestPoints()
-		if _, ok := latticeOf(c.Grid); ok {
+		if tuning.OnLattice(c.Grid) {
 			lattices++
 		}
 		curves := reporttest.Evaluated("probit", "ep", cv.Estimate{Value: pick(), Lo: pick(), Hi: pick()}, "error_reject", "calibration")
@@ -440,7 +378,7 @@ func TestFiguresFollowTheVerdict(t *testing.T) {
 	}
 	r.Answer.Rivals = slices.DeleteFunc(r.Answer.Rivals, func(v reports.Rival) bool { return v.Configuration == best })
 	grids := only(r, "grid")
-	if len(grids) != mostFigures || grids[0].Name != "grid-33" || grids[1].Name != fmt.Sprintf("grid-%d", r.Answer.Rivals[0].Configuration) {
+	if len(grids) != shown.MostFigures || grids[0].Name != "grid-33" || grids[1].Name != fmt.Sprintf("grid-%d", r.Answer.Rivals[0].Configuration) {
 		t.Fatalf("%d grids, the first %s, the next %s", len(grids), grids[0].Name, grids[1].Name)
 	}
 	looks := map[string]int{}

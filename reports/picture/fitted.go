@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // mostFitted is the maximum number of figures of a picture that has one for each configuration.
@@ -14,18 +15,18 @@ const mostFitted = 6
 
 // fitted draws a figure for every configuration with a fit on all of the training data, and names
 // it. A configuration has no figure if of gives no panels.
-func fitted(r pictureReport, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
+func fitted(r shown.Report, name, title string, of func(c reports.Configuration, fit *record.Fit) figure.Figure) (
 	out []figure.Figure) {
-	return r.inTurn(name, mostFitted, func(m Member) (f figure.Figure) {
+	return r.InTurn(name, mostFitted, func(m shown.Member) (f figure.Figure) {
 		if m.Configuration.Status != reports.Done {
 			return f
 		}
 		if f = of(m.Configuration, m.Configuration.Studies[0].Fit); len(f.Panels) == 0 {
 			return f
 		}
-		n := r.naming(m)
-		f.Title = titled(title, n.Heading)
-		f.Notes = append(remarks(n.Note), f.Notes...)
+		n := r.Naming(m)
+		f.Title = shown.Titled(title, n.Heading)
+		f.Notes = append(shown.Remarks(n.Note), f.Notes...)
 		f.Looks = classLooks(m.Configuration.Classes)
 		return f
 	})

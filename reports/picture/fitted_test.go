@@ -14,6 +14,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -68,7 +69,7 @@ func TestLatentMeans(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{0, 0, 0, 1, 1}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
 	fold := record.Fit{Labels: []int{1, 0}, Proba: [][]record.Number{{0.3, 0.7}, {0.5, 0.5}}, LatentMean: [][]record.Number{{-1.5, 1}}, LatentVariance: [][]record.Number{{1, 1}}}
 	lost := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.3, 0.7}}, LatentMean: [][]record.Number{{record.Number(math.Inf(1))}}, LatentVariance: [][]record.Number{{1}}}
-	f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole, fold, lost), -1)))
+	f := single(t, latentMeans(shown.New(fittedRun(t, []string{"no", "yes"}, whole, fold, lost), -1)))
 	if f.Name != "latent-0" || f.Title != "Latent means" || f.Columns != 2 || len(f.Panels) != 2 ||
 		!slices.Equal(f.Notes, []string{"toy, likelihood logit, inference laplace, kernel se, mean zero, preprocess none, tune none", "1 latent mean beyond the first and the last bin is counted there"}) {
 		t.Errorf("%q, %q, notes %q, %d columns", f.Name, f.Title, f.Notes, f.Columns)
@@ -95,16 +96,16 @@ func TestLatentMeans(t *testing.T) {
 
 	// After MCMC the latent means of the training cases come from one fit.
 	whole.Posterior = []record.Marginal{{Name: "log_amplitude", Mean: 1, SD: 1, RHat: 1, ESS: 100}}
-	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole, fold), -1))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
+	if f := single(t, latentMeans(shown.New(fittedRun(t, []string{"no", "yes"}, whole, fold), -1))); !slices.Contains(f.Notes, "training cases at the sample of largest posterior density") {
 		t.Errorf("notes of chains %q", f.Notes)
 	}
 
 	// Without held-out cases there is one panel; without latent means (an old run or a comparator)
 	// there is no figure.
-	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, whole), -1))); f.Columns != 1 || len(f.Panels) != 1 {
+	if f := single(t, latentMeans(shown.New(fittedRun(t, []string{"no", "yes"}, whole), -1))); f.Columns != 1 || len(f.Panels) != 1 {
 		t.Errorf("%d panels without held-out cases", len(f.Panels))
 	}
-	if figures := latentMeans(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)); figures != nil {
+	if figures := latentMeans(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)); figures != nil {
 		t.Errorf("%d figures without latent means", len(figures))
 	}
 }
@@ -112,7 +113,7 @@ func TestLatentMeans(t *testing.T) {
 // Three classes with one latent process share a panel.
 func TestLatentMeansOfOrderedClasses(t *testing.T) {
 	whole := record.Fit{TrainLabels: []int{0, 0, 1, 1, 2}, TrainLatentMean: [][]record.Number{{-2.2, -0.1, 0, 0.9, 3.05}}}
-	f := single(t, latentMeans(newShown(fittedRun(t, []string{"low", "mid", "high"}, whole), -1)))
+	f := single(t, latentMeans(shown.New(fittedRun(t, []string{"low", "mid", "high"}, whole), -1)))
 	if len(f.Panels) != 1 || len(f.Panels[0].Layers) != 3 || f.Panels[0].X.Label != "latent mean f" {
 		t.Errorf("%d panels, %+v", len(f.Panels), f.Panels[0])
 	}
@@ -133,7 +134,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 		}
 		whole.TrainLatentMean = append(whole.TrainLatentMean, means)
 	}
-	f := single(t, latentMeans(newShown(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole), -1)))
+	f := single(t, latentMeans(shown.New(fittedRun(t, []string{"a", "b", "c", "d", "e"}, whole), -1)))
 	if len(f.Panels) != 4 || !slices.Contains(f.Notes, "the 4 of 5 classes with the most training cases") {
 		t.Fatalf("%d panels, notes %q", len(f.Panels), f.Notes)
 	}
@@ -142,7 +143,7 @@ func TestLatentMeansOfSeveralClasses(t *testing.T) {
 	}
 	four := whole
 	four.TrainLatentMean = four.TrainLatentMean[:4]
-	if f := single(t, latentMeans(newShown(fittedRun(t, []string{"a", "b", "c", "d"}, four), -1))); len(f.Panels) != 4 || len(f.Notes) != 1 {
+	if f := single(t, latentMeans(shown.New(fittedRun(t, []string{"a", "b", "c", "d"}, four), -1))); len(f.Panels) != 4 || len(f.Notes) != 1 {
 		t.Errorf("of four classes %d panels, notes %q", len(f.Panels), f.Notes)
 	}
 	for i, class := range []string{"a", "b", "d", "e"} {
@@ -175,18 +176,18 @@ func TestBinEdges(t *testing.T) {
 		{0, 900, 10, []float64{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}},
 		{0, 0, 10, []float64{0, 1e-9}},
 	} {
-		if got := binEdges(test.lo, test.hi, test.most); !alike(got, test.want) || !(got[1]-got[0] > 0) {
+		if got := shown.BinEdges(test.lo, test.hi, test.most); !alike(got, test.want) || !(got[1]-got[0] > 0) {
 			t.Errorf("%v to %v in %v: %v, want %v", test.lo, test.hi, test.most, got, test.want)
 		}
 	}
 	for _, values := range [][]float64{{1e140, 1e140}, {-1e149, 1e149}, {0.1, 0.1}, {-7e-300, 3e-300}, {1 - 1e-15, 1}, {3, math.Inf(1)}, {math.NaN(), math.NaN()}} {
-		lo, hi := bulk(values)
-		edges := binEdges(lo, hi, 20)
+		lo, hi := shown.Bulk(values)
+		edges := shown.BinEdges(lo, hi, 20)
 		if n := len(edges); n > 23 || !(edges[0] <= lo) || !(edges[n-1] > hi) {
 			t.Errorf("%v: %d edges from %v to %v", values, n, edges[0], edges[n-1])
 		}
 		sum := 0.0
-		for _, h := range histogram("", edges, values).Heights {
+		for _, h := range shown.Histogram("", edges, values).Heights {
 			sum += h
 		}
 		if sum != 2 {
@@ -197,7 +198,7 @@ func TestBinEdges(t *testing.T) {
 	for v := range 10 {
 		many = append(many, float64(v))
 	}
-	if lo, hi := bulk(many); lo != -9 || hi != 18 { // twelve values: one is cut off at each end
+	if lo, hi := shown.Bulk(many); lo != -9 || hi != 18 { // twelve values: one is cut off at each end
 		t.Errorf("the bulk is from %v to %v", lo, hi)
 	}
 }
@@ -211,7 +212,7 @@ func TestAveraged(t *testing.T) {
 		LatentMean: [][]record.Number{{2, 0, -4}}, LatentVariance: [][]record.Number{{3, 1, 4}}, MAP: []record.Number{squash(2), squash(0), squash(-4)},
 	}
 	old := record.Fit{Labels: []int{1}, Proba: [][]record.Number{{0.25, 0.75}}}
-	f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold), -1)))
+	f := single(t, averaged(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old, fold), -1)))
 	p := f.Panels[0]
 	if f.Name != "averaging-0" || len(f.Panels) != 3 || p.Title != "3 held-out cases (kfold)" || !p.Square ||
 		!sameAxis(p.X, figure.Axis{Label: "p(y = yes), at the latent mean (MAP)", Lo: -0.03, Hi: 1.03}) || !sameAxis(p.Y, figure.Axis{Label: "p(y = yes), averaged", Lo: -0.03, Hi: 1.03}) {
@@ -245,10 +246,10 @@ func TestAveraged(t *testing.T) {
 		t.Errorf("%q: %+v", q.Title, q.Layers)
 	}
 	fold.Labels[2] = 0
-	if f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1))); len(f.Panels) != 2 || len(f.Panels[0].Layers) != 3 {
+	if f := single(t, averaged(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1))); len(f.Panels) != 2 || len(f.Panels[0].Layers) != 3 {
 		t.Errorf("nothing wrong: %+v", f.Panels)
 	}
-	if figures := averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old), -1)); figures != nil {
+	if figures := averaged(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, old), -1)); figures != nil {
 		t.Error("a figure without points")
 	}
 }
@@ -259,7 +260,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 		Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}},
 		LatentMean: [][]record.Number{{-1, 0, 2}}, LatentVariance: [][]record.Number{{4, 1, 0.25}},
 	}}
-	f := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, two), -1)))
+	f := single(t, decisions(shown.New(fittedRun(t, []string{"no", "yes"}, two), -1)))
 	if f.Name != "decision-0" || f.Columns != 2 || len(f.Panels) != 2 {
 		t.Fatalf("%q: %d panels", f.Name, len(f.Panels))
 	}
@@ -282,11 +283,11 @@ func TestDecisionsOverOneInput(t *testing.T) {
 	// cases are drawn as ticks below.
 	comparator := two
 	comparator.Surface = &record.Surface{Names: []string{"height"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{0.25, 0.5, 0.75}}}
-	if f := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, comparator), -1))); len(f.Panels) != 1 || f.Columns != 1 {
+	if f := single(t, decisions(shown.New(fittedRun(t, []string{"no", "yes"}, comparator), -1))); len(f.Panels) != 1 || f.Columns != 1 {
 		t.Errorf("%d panels of a comparator", len(f.Panels))
 	}
 	three := record.Fit{TrainLabels: []int{2, 0, 1}, Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Proba: [][]record.Number{{1, 0.5, 0}, {0, 0.5, 0}, {0, 0, 1}}}}
-	p := single(t, decisions(newShown(fittedRun(t, []string{"a", "b", "c"}, three), -1))).Panels[0]
+	p := single(t, decisions(shown.New(fittedRun(t, []string{"a", "b", "c"}, three), -1))).Panels[0]
 	for k, class := range []string{"class a", "class b", "class c"} {
 		line, points := p.Layers[k].(figure.Line), p.Layers[3+k].(figure.Points)
 		if line.Name != class || points.Name != class || !alike(line.Y, record.Floats(three.Surface.Proba[k])) || !alike(points.Y, []float64{-0.05 * float64(k+1)}) {
@@ -299,7 +300,7 @@ func TestDecisionsOverOneInput(t *testing.T) {
 
 	// Numeric targets have the band of a new target.
 	numbers := record.Fit{Surface: &record.Surface{Names: []string{"x"}, Axes: axes, Inputs: inputs, Targets: []record.Number{5, 6, 7}, Mean: []record.Number{1, 2, 3}, Variance: []record.Number{1, 4, 9}}}
-	p = single(t, decisions(newShown(fittedRun(t, nil, numbers), -1))).Panels[0]
+	p = single(t, decisions(shown.New(fittedRun(t, nil, numbers), -1))).Panels[0]
 	b, mean = p.Layers[0].(figure.Band), p.Layers[1].(figure.Line)
 	if points := p.Layers[2].(figure.Points); !alike(b.Lo, []float64{-1, -2, -3}) || !alike(b.Hi, []float64{3, 6, 9}) || !alike(mean.Y, []float64{1, 2, 3}) || !alike(points.Y, []float64{5, 6, 7}) {
 		t.Errorf("%+v, %+v, %+v", b, mean, points)
@@ -311,7 +312,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 		return &record.Surface{Names: []string{"u", "v"}, Axes: [][]record.Number{{0, 1, 2}, {10, 20}}, Inputs: [][]record.Number{{0.5, 1, 1.5}, {11, 12, 13}}, Proba: proba}
 	}
 	rising := []record.Number{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}
-	p := single(t, decisions(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}), -1))).Panels
+	p := single(t, decisions(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{1, 0, 1}, Surface: surface(rising)}), -1))).Panels
 	c := p[0].Layers[0].(figure.Contours)
 	if len(p) != 1 || p[0].Title != "p(y = yes)" || !sameAxis(p[0].X, figure.Axis{Label: "u", Hi: 2}) || !sameAxis(p[0].Y, figure.Axis{Label: "v", Lo: 10, Hi: 20}) ||
 		!alike(c.X, []float64{0, 1, 2}) || !alike(c.Y, []float64{10, 20}) || !alike(c.Z[0], []float64{0.1, 0.2, 0.3}) || !alike(c.Z[1], []float64{0.4, 0.5, 0.6}) ||
@@ -326,7 +327,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// most cases.
 	zero := make([]record.Number, 6)
 	five := record.Fit{TrainLabels: []int{4, 3, 1}, Surface: surface(rising, zero, zero, zero, zero)}
-	f := single(t, decisions(newShown(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five), -1)))
+	f := single(t, decisions(shown.New(fittedRun(t, []string{"a", "b", "c", "d", "e"}, five), -1)))
 	var titles []string
 	for _, p := range f.Panels {
 		titles = append(titles, p.Title)
@@ -342,7 +343,7 @@ func TestDecisionsOverTwoInputs(t *testing.T) {
 	// Numeric targets have panels for mean and standard deviation.
 	numbers := record.Fit{Surface: surface()}
 	numbers.Surface.Targets, numbers.Surface.Mean, numbers.Surface.Variance = []record.Number{1, 2, 3}, rising, []record.Number{1, 4, 9, 16, 25, 36}
-	f = single(t, decisions(newShown(fittedRun(t, nil, numbers), -1)))
+	f = single(t, decisions(shown.New(fittedRun(t, nil, numbers), -1)))
 	if sd := f.Panels[1].Layers[0].(figure.Contours); len(f.Panels) != 2 || !alike(sd.Z[1], []float64{4, 5, 6}) || !slices.Contains(sd.Levels, 3) || sd.Bold != nil {
 		t.Errorf("%+v", sd)
 	}
@@ -363,7 +364,7 @@ func TestDecisionsTogether(t *testing.T) {
 			}
 			lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 		}
-		return decisions(newShown(reporttest.Build(t, m, lines), -1))
+		return decisions(shown.New(reporttest.Build(t, m, lines), -1))
 	}
 	one := func(i int) *record.Surface {
 		p := record.Number(i) / 10
@@ -441,7 +442,7 @@ func TestFiguresOfManyConfigurations(t *testing.T) {
 		}
 		lines = append(lines, record.Line{Key: fmt.Sprint(i), Fit: &f})
 	}
-	figures := latentMeans(newShown(reporttest.Build(t, m, lines), -1))
+	figures := latentMeans(shown.New(reporttest.Build(t, m, lines), -1))
 	if len(figures) != 6 || figures[1].Name != "latent-2" || figures[5].Name != "latent-6" || len(figures[0].Notes) != 1 ||
 		!slices.Contains(figures[5].Notes, "8 more configurations are not drawn; gpc-tune report DIR --figure latent-N draws #N") {
 		t.Errorf("%d figures, the last is %q with notes %q", len(figures), figures[len(figures)-1].Name, figures[len(figures)-1].Notes)

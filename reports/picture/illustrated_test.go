@@ -166,20 +166,6 @@ func TestPosteriorOfTwo(t *testing.T) {
 	}
 }
 
-// If the density is known farther out than everything that is shown, the scale covers what is shown
-// and a twentieth more.
-func TestScaleOfWays(t *testing.T) {
-	density := figure.Contours{X: []float64{-100, -1, 1, 100}, Y: []float64{-100, 0, 100}, Z: [][]float64{{0, 0, 0, 0}, {0, 1, 1, 0.01}, {0, 0, 0, 0}}}
-	i := record.Illustration{Prior: &record.Gaussian{Mean: []record.Number{2, 3}},
-		Approximations: []record.Approximated{{Iterates: []record.Gaussian{{Mean: []record.Number{0, 0}, Covariance: [][]record.Number{{1, 0}, {0, 4}}}}}}}
-	left, right, low, high := where(i, density, 1)
-	for k, pair := range [][2]float64{{left, -3.3}, {right, 3.3}, {low, -6.6}, {high, 6.6}} {
-		if math.Abs(pair[0]-pair[1]) > 1e-12 {
-			t.Errorf("bound %d is %v, want %v", k, pair[0], pair[1])
-		}
-	}
-}
-
 // Likelihoods, softmax and cavities are lines over their first column.
 func TestLinesOfIllustrations(t *testing.T) {
 	lik := record.Illustration{Likelihood: reporttest.Declared("probit"), Labels: []record.Number{-1}, Columns: columns(

@@ -4,25 +4,26 @@ import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
+	"github.com/gpc-tune/gpc-tune/reports/picture/tuning"
 )
 
 // informationPictures has a figure for every group: the test information of the members that have
 // neither curves nor contours, with its 95 % interval.
-func informationPictures(r pictureReport) (out []figure.Figure) {
-	for _, g := range groupsOf(r) {
-		group, without := r.fitting(g, most, true)
-		n := r.naming(group...)
-		title, note := r.evaluation(group[0].Name)
+func informationPictures(r shown.Report) (out []figure.Figure) {
+	for _, g := range shown.GroupsOf(r) {
+		group, without := r.Fitting(g, shown.Most, true)
+		n := r.Naming(group...)
+		title, note := r.Evaluation(group[0].Name)
 		p := figure.Panel{X: figure.Axis{Label: "test information (bits per case; 0 is guessing)"}}
 		var rows figure.Intervals
 		zero := false
 		for i, m := range group {
 			e, ok := m.Scores.Value("information_bits")
-			if _, contours := latticeOf(m.Configuration.Grid); !ok || !figure.Drawable(e.Value) ||
-				len(m.Curves) > 0 || contours {
+			if !ok || !figure.Drawable(e.Value) || len(m.Curves) > 0 || tuning.OnLattice(m.Configuration.Grid) {
 				continue
 			}
-			label := fmt.Sprintf("%s: %s", n.Members[i], written(e.Value, 3))
+			label := fmt.Sprintf("%s: %s", n.Members[i], shown.Written(e.Value, 3))
 			if m.Scores.Partial != nil {
 				e.Lo, e.Hi = e.Value, e.Value
 			} else if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {
@@ -43,10 +44,10 @@ func informationPictures(r pictureReport) (out []figure.Figure) {
 		}
 		p.Layers = append(p.Layers, rows)
 		f := figure.Figure{Name: fmt.Sprintf("information-%s-%s", group[0].Configuration.Dataset, group[0].Name),
-			Title:   titled("Test information", n.Heading, title),
-			Notes:   remarks(n.Note, note, cases(group), "with 95 % intervals"),
-			Columns: 1, Panels: []figure.Panel{p}, Of: indices(group)}
-		f.Notes = append(f.Notes, remarks(leftOut(without, f.Name))...)
+			Title:   shown.Titled("Test information", n.Heading, title),
+			Notes:   shown.Remarks(n.Note, note, shown.Cases(group), "with 95 % intervals"),
+			Columns: 1, Panels: []figure.Panel{p}, Of: shown.Indices(group)}
+		f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, f.Name))...)
 		out = append(out, f)
 	}
 	return out

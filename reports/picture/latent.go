@@ -7,13 +7,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // latentMeans are histograms of latent means by class, as in GPML Figures 3.7(c) and 3.8(c): for
 // the training cases, and for the held-out cases of the first evaluation. Classes that have a
 // process each have a row each: the latent means of the class at its own cases and at all others.
-func latentMeans(r pictureReport) []figure.Figure {
+func latentMeans(r shown.Report) []figure.Figure {
 	return fitted(r, "latent", "Latent means", func(c reports.Configuration, fit *record.Fit) (f figure.Figure) {
 		if len(fit.TrainLatentMean) == 0 {
 			return f
@@ -79,8 +80,8 @@ func latentBins(sides []latentSide, process int, most float64) (edges []float64,
 	for _, s := range sides {
 		all = append(all, record.Floats(s.means[process])...)
 	}
-	lo, hi := bulk(all)
-	edges = binEdges(lo, hi, most)
+	lo, hi := shown.Bulk(all)
+	edges = shown.BinEdges(lo, hi, most)
 	for _, v := range all {
 		if !(v >= edges[0] && v <= edges[len(edges)-1]) {
 			beyond++
@@ -97,7 +98,8 @@ func (s latentSide) panel(c reports.Configuration, process int, classes []int, e
 	means := s.means[process]
 	if len(s.means) == 1 {
 		for _, class := range classes {
-			p.Layers = append(p.Layers, histogram(className(c, class), edges, ofClass(means, s.labels, class)))
+			p.Layers = append(p.Layers, shown.Histogram(className(c, class), edges,
+				shown.OfClass(means, s.labels, class)))
 		}
 		return p
 	}
@@ -105,10 +107,10 @@ func (s latentSide) panel(c reports.Configuration, process int, classes []int, e
 	var others []float64
 	for class := range c.Classes {
 		if class != process {
-			others = append(others, ofClass(means, s.labels, class)...)
+			others = append(others, shown.OfClass(means, s.labels, class)...)
 		}
 	}
-	p.Layers = []figure.Layer{histogram("cases of other classes", edges, others),
-		histogram("cases of the class", edges, ofClass(means, s.labels, process))}
+	p.Layers = []figure.Layer{shown.Histogram("cases of other classes", edges, others),
+		shown.Histogram("cases of the class", edges, shown.OfClass(means, s.labels, process))}
 	return p
 }

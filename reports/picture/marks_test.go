@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -19,7 +20,7 @@ func TestAveragedMarksWhatIsWrong(t *testing.T) {
 		Labels: []int{0, 0, 1, 1}, Proba: [][]record.Number{right, wrong, wrong, right},
 		LatentMean: [][]record.Number{{-1, 1, 1, -1}}, LatentVariance: [][]record.Number{{1, 1, 1, 1}}, MAP: []record.Number{0.2, 0.8, 0.8, 0.2},
 	}
-	f := single(t, averaged(newShown(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)))
+	f := single(t, averaged(shown.New(fittedRun(t, []string{"no", "yes"}, record.Fit{TrainLabels: []int{0, 1}}, fold), -1)))
 	want := []struct {
 		name   string
 		hollow bool
@@ -41,8 +42,8 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	grid := func(inference string, gain float64) reports.Configuration {
 		c := reporttest.Hill()
 		c.Inference, c.Grid = reporttest.Declared(inference), nil
-		for i := range mostTold + 3 {
-			for j := range mostTold + 2 {
+		for i := range shown.MostTold + 3 {
+			for j := range shown.MostTold + 2 {
 				evidence := reports.Number(float64(10*i+j) + gain)
 				c.Grid = append(c.Grid, reports.GridPoint{
 					Point:       reports.Values{{Name: "amplitude", Value: reports.Number(math.Exp(float64(j)))}, {Name: "length_scale", Value: reports.Number(math.Exp(float64(i)))}},
@@ -61,8 +62,8 @@ func TestSampledPicturesLeaveLinesOut(t *testing.T) {
 	if len(figures) != 1 {
 		t.Fatalf("%d figures", len(figures))
 	}
-	if lines := of[figure.Line](figures[0].Panels[0]); len(lines) != 1+(mostTold+2)/2 {
-		t.Errorf("%d lines of %d amplitudes", len(lines)-1, mostTold+2)
+	if lines := of[figure.Line](figures[0].Panels[0]); len(lines) != 1+(shown.MostTold+2)/2 {
+		t.Errorf("%d lines of %d amplitudes", len(lines)-1, shown.MostTold+2)
 	}
 	if want := "one of every 2 values of ln amplitude has a line"; !slices.Contains(figures[0].Notes, want) {
 		t.Errorf("notes %q, want %q", figures[0].Notes, want)
@@ -75,7 +76,7 @@ func TestObjectiveLabel(t *testing.T) {
 		"log_evidence": "log evidence (nats)", "cv_information_bits": "cv information bits (bits per case)",
 		"cv_log_loss": "negative cv log loss (nats per case)",
 	} {
-		if label := objectiveLabel(reporttest.Searched(objective).Configurations[0]); label != want {
+		if label := shown.ObjectiveLabel(reporttest.Searched(objective).Configurations[0]); label != want {
 			t.Errorf("axis %q, want %q", label, want)
 		}
 	}

@@ -9,21 +9,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // observedPictures are of every data set with numeric targets and every evaluation. They show the
 // held-out targets of the best configuration against their predictions, with R². They also show the
 // residuals, and how many targets the central intervals of the predictions cover.
-func observedPictures(r pictureReport) (out []figure.Figure) {
-	for i, g := range groupsOf(r) {
-		group, without := r.fitting(g, 1, false)
+func observedPictures(r shown.Report) (out []figure.Figure) {
+	for i, g := range shown.GroupsOf(r) {
+		group, without := r.Fitting(g, 1, false)
 		m := group[0]
-		p := pooledOf(m)
+		p := shown.PooledOf(m)
 		if len(p.Targets) < 2 {
 			continue
 		}
-		n := r.naming(m)
-		title, note := r.evaluation(m.Name)
+		n := r.Naming(m)
+		title, note := r.Evaluation(m.Name)
 		lo, hi := min(slices.Min(p.Mean), slices.Min(p.Targets)), max(slices.Max(p.Mean), slices.Max(p.Targets))
 		residuals, within, squares := figure.Points{X: p.Mean}, []float64{}, 0.0
 		for k, y := range p.Targets {
@@ -48,7 +49,7 @@ func observedPictures(r pictureReport) (out []figure.Figure) {
 		}
 		predicted := figure.Axis{Label: "predicted mean"}
 		f := figure.Figure{Name: fmt.Sprintf("observed-%d", i),
-			Title: titled("Predicted and observed", n.Heading, title), Columns: 3, Of: indices(group),
+			Title: shown.Titled("Predicted and observed", n.Heading, title), Columns: 3, Of: shown.Indices(group),
 			Panels: []figure.Panel{
 				{Title: r2, X: predicted, Y: figure.Axis{Label: "observed"}, Layers: []figure.Layer{
 					figure.Line{X: []float64{lo, hi}, Y: []float64{lo, hi}, Dashed: true},
@@ -60,9 +61,10 @@ func observedPictures(r pictureReport) (out []figure.Figure) {
 					Y: figure.Axis{Label: "covered targets", Hi: 1}, Layers: []figure.Layer{
 						figure.Line{X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}, coverage}}}}
 		at95 := coverage.Y[19]
-		f.Notes = remarks(n.Note, note, cases(group), fmt.Sprintf("R² is 1 less the mean squared error divided by the "+
-			"variance of the targets; intervals of 95 %% cover %.1f %%", 100*at95))
-		f.Notes = append(f.Notes, remarks(leftOut(without, "observed"))...)
+		f.Notes = shown.Remarks(n.Note, note, shown.Cases(group), fmt.Sprintf(
+			"R² is 1 less the mean squared error divided by the "+
+				"variance of the targets; intervals of 95 %% cover %.1f %%", 100*at95))
+		f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, "observed"))...)
 		out = append(out, f)
 	}
 	return out

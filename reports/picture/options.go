@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -19,7 +20,7 @@ import (
 // values or more were tried with everything else equal. Each data set and score has a panel, with a
 // line for each combination of the other settings. A configuration without the option is a level
 // line. An example are learning curves of online: {seen: […]}.
-func optionPictures(r pictureReport) (out []figure.Figure) {
+func optionPictures(r shown.Report) (out []figure.Figure) {
 	for _, section := range []func(c *reports.Configuration) *record.Component{
 		func(c *reports.Configuration) *record.Component { return &c.Inference },
 		func(c *reports.Configuration) *record.Component { return &c.Likelihood },
@@ -56,7 +57,7 @@ func optionPictures(r pictureReport) (out []figure.Figure) {
 }
 
 // optionPicture plots the scores against one option.
-func optionPicture(r pictureReport, section func(c *reports.Configuration) *record.Component,
+func optionPicture(r shown.Report, section func(c *reports.Configuration) *record.Component,
 	path string) figure.Figure {
 	name, label := optionLabel(path)
 	f := figure.Figure{Name: "option-" + name, Title: "Scores against " + label, Columns: 2}
@@ -66,7 +67,7 @@ func optionPicture(r pictureReport, section func(c *reports.Configuration) *reco
 		}) {
 			continue
 		}
-		var members []Member
+		var members []shown.Member
 		for _, s := range series {
 			members = append(members, s.Member)
 		}
@@ -74,9 +75,10 @@ func optionPicture(r pictureReport, section func(c *reports.Configuration) *reco
 		for _, m := range members {
 			texts.Configurations = append(texts.Configurations, m.Configuration)
 		}
-		shared, named := nameMembers(texts.ShortNames(), members...)
-		shared = slices.DeleteFunc(shared, func(word string) bool { return slices.Contains(r.shared, word) })
-		n := Naming{Heading: shortened(strings.Join(shared, ", ")), Note: shortened(strings.Join(r.shared, ", ")),
+		shared, named := shown.NameMembers(texts.ShortNames(), members...)
+		shared = slices.DeleteFunc(shared, func(word string) bool { return slices.Contains(r.Shared, word) })
+		n := shown.Naming{Heading: shown.Shortened(strings.Join(shared, ", ")),
+			Note:    shown.Shortened(strings.Join(r.Shared, ", ")),
 			Members: named}
 		for k := range series {
 			_, n.Members[k], _ = strings.Cut(n.Members[k], " ")
@@ -89,7 +91,7 @@ func optionPicture(r pictureReport, section func(c *reports.Configuration) *reco
 		if nominal(path) {
 			intervals = ""
 		}
-		for _, note := range remarks(n.Note, intervals, left) {
+		for _, note := range shown.Remarks(n.Note, intervals, left) {
 			if !slices.Contains(f.Notes, note) {
 				f.Notes = append(f.Notes, note)
 			}
@@ -102,7 +104,8 @@ func optionPicture(r pictureReport, section func(c *reports.Configuration) *reco
 			switch same, is := oneLevel(p); {
 			case len(p.Layers) == 0:
 			case is:
-				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label, written(same, 4)))
+				f.Notes = append(f.Notes, fmt.Sprintf("%s, %s: %s everywhere", n.Heading, p.Y.Label,
+					shown.Written(same, 4)))
 			default:
 				p.Title, p.X.Label = n.Heading, label
 				f.Panels = append(f.Panels, overOption(p, series[0], path))
@@ -237,7 +240,7 @@ func optionEvidence(series []optionSeries, names []string) (p figure.Panel) {
 		if of.x != nil && len(line.X) > 2 {
 			drawn++
 		}
-		if len(line.X) > 0 && len(p.Layers) < mostTold {
+		if len(line.X) > 0 && len(p.Layers) < shown.MostTold {
 			p.Layers = append(p.Layers, line)
 		}
 	}
@@ -286,8 +289,8 @@ func optionPanel(series []optionSeries, names []string, score string) (p figure.
 	if len(bands) <= 2 {
 		p.Layers = bands
 	}
-	p.Layers = append(p.Layers, lines[:min(len(lines), mostTold)]...)
-	if left := len(lines) - mostTold; left > 0 {
+	p.Layers = append(p.Layers, lines[:min(len(lines), shown.MostTold)]...)
+	if left := len(lines) - shown.MostTold; left > 0 {
 		p.Y.Label += "; " + table.Counted(left, "more line is", "more lines are") + " not drawn"
 	}
 	return p
@@ -318,13 +321,13 @@ func (s optionSeries) line(evaluation, score string) (line figure.Line, band fig
 // optionSeries are configurations that differ in one option only. member describes them without the
 // option. x is nil if they have no such option.
 type optionSeries struct {
-	Member
+	shown.Member
 	configurations []reports.Configuration
 	x              []float64 // ascending
 }
 
 // seriesOf returns the series of every data set.
-func seriesOf(r pictureReport, section func(c *reports.Configuration) *record.Component, path string) (
+func seriesOf(r shown.Report, section func(c *reports.Configuration) *record.Component, path string) (
 	sets [][]optionSeries) {
 	for i, c := range r.Configurations {
 		rest := c
@@ -336,7 +339,7 @@ func seriesOf(r pictureReport, section func(c *reports.Configuration) *record.Co
 		}
 		same := func(o optionSeries) bool {
 			a, b := o.Configuration, rest
-			return (o.x != nil) == found && found && sameButTune(a, b) && a.Inference.Text == b.Inference.Text &&
+			return (o.x != nil) == found && found && shown.SameButTune(a, b) && a.Inference.Text == b.Inference.Text &&
 				a.Tune == b.Tune
 		}
 		g := slices.IndexFunc(sets, func(set []optionSeries) bool { return set[0].Configuration.Dataset == c.Dataset })
@@ -346,7 +349,7 @@ func seriesOf(r pictureReport, section func(c *reports.Configuration) *record.Co
 		k := slices.IndexFunc(sets[g], same)
 		if k < 0 {
 			k, sets[g] = len(sets[g]), append(
-				sets[g], optionSeries{Member: Member{Index: i, Configuration: rest}})
+				sets[g], optionSeries{Member: shown.Member{Index: i, Configuration: rest}})
 		}
 		s := &sets[g][k]
 		at := len(s.configurations)

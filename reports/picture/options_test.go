@@ -11,6 +11,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -137,7 +138,7 @@ func TestOptionLines(t *testing.T) {
 	for _, l := range figures[0].Panels[0].Layers {
 		names = append(names, l.(figure.Line).Name)
 	}
-	if len(names) != mostTold || !slices.Contains(names, "ep, sum(se(ard: true), noise), training") || !slices.Contains(names, "ep, sum(se(ard: false), noise), kfold") {
+	if len(names) != shown.MostTold || !slices.Contains(names, "ep, sum(se(ard: true), noise), training") || !slices.Contains(names, "ep, sum(se(ard: false), noise), kfold") {
 		t.Errorf("lines %q", names)
 	}
 }

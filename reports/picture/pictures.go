@@ -12,7 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/registry"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
-	"github.com/gpc-tune/gpc-tune/reports/table"
+	"github.com/gpc-tune/gpc-tune/reports/picture/illustration"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
+	"github.com/gpc-tune/gpc-tune/reports/picture/tuning"
 )
 
 // pictureTable lists the kinds of pictures, one file each. A kind returns no figures if the report
@@ -20,7 +22,7 @@ import (
 var pictureTable = []struct {
 	Name string // begins the names of its figures
 	Doc  string
-	Of   func(r pictureReport) []figure.Figure
+	Of   func(r shown.Report) []figure.Figure
 }{
 	{Against, "every configuration beside the best: differences of the score that decides, with intervals",
 		againstPictures},
@@ -31,40 +33,42 @@ var pictureTable = []struct {
 	{"observed", "numbers beside their predictions, residuals, and the coverage of intervals", observedPictures},
 	{Factors, "effects of kernels, likelihoods and other choices on the score that decides, over many configurations",
 		factorPictures},
-	{"progress", "the best value so far, over the points or restarts of a search", progressPictures},
+	{"progress", "the best value so far, over the points or restarts of a search", tuning.Progress},
 	{"pareto", "the trials of a search over pairs of its objectives, with those that no other one dominates",
-		paretoPictures},
-	{"way", "the values on the way of a program's trials, by its own steps", wayPictures},
-	{"slices", "what is maximised against every hyperparameter, point by point", slicePictures},
-	{"importance", "shares of each hyperparameter in the variance over the space of a search", importancePictures},
+		tuning.Pareto},
+	{"way", "the values on the way of a program's trials, by its own steps", tuning.Way},
+	{"slices", "what is maximised against every hyperparameter, point by point", tuning.Slices},
+	{"importance", "shares of each hyperparameter in the variance over the space of a search", tuning.Importance},
 	{"parallel", "the points of a search across one axis for each hyperparameter, the best in colour",
-		parallelPictures},
+		tuning.Parallel},
 	{"grid", "contours of the tuning objective and the test information, and errors, over a grid of two " +
-		"hyperparameters", gridPictures},
-	{"sampled", "how far other methods are from a sampled objective over a grid", sampledPictures},
+		"hyperparameters", tuning.Grid},
+	{"sampled", "how far other methods are from a sampled objective over a grid", tuning.Sampled},
 	{"curves", "the curves of all configurations on the same cases", curvePictures},
 	{"roc", "receiver operating characteristics of two classes, with the areas under them", rocPicture.draw},
 	{"precision-recall", "precision against recall of two classes, with the average precisions",
 		precisionRecallPicture.draw},
 	{"information", "test information with 95 % intervals, where there is no other picture", informationPictures},
 	{"option", "scores against a numeric option of a component: learning curves, for one", optionPictures},
-	{"evidence-information", "what is maximised against the test information, point by point", evidencePicture},
+	{"evidence-information", "what is maximised against the test information, point by point",
+		tuning.EvidenceInformation},
 	{Time, "how long the jobs of every configuration took; only of report --figure and of serve", timePictures},
-	{"paths", "where local optimisers went over two hyperparameters", pathsPicture},
-	{"restarts", "the value that every restart reached, and its evaluations", restartsPicture},
-	{"traces", "the tuning objective over the iterations of local optimisers", tracesPicture},
-	{"relevance", "the relevance of every input while its length scale is tuned", relevancePicture},
+	{"paths", "where local optimisers went over two hyperparameters", tuning.Paths},
+	{"restarts", "the value that every restart reached, and its evaluations", tuning.Restarts},
+	{"traces", "the tuning objective over the iterations of local optimisers", tuning.Traces},
+	{"relevance", "the relevance of every input while its length scale is tuned", tuning.Relevance},
 	{"latent", "latent means of training and held-out cases, by class", latentMeans},
 	{"confusion", "how many cases of every class are decided for every other, of more than 16 classes", confusions},
 	{"averaging", "averaged class probabilities against those at the latent mean", averaged},
 	{"decision", "predictions over one or two inputs", decisions},
-	{"prior", "illustrate: draws from priors, latent and squashed", priors},
-	{"surface", "illustrate: level lines of draws from priors over two inputs", surfaces},
-	{"targets", "illustrate: a latent function, its class probability, and targets drawn with it", targets},
-	{"likelihood", "illustrate: log likelihoods and their derivatives", likelihoods},
-	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", posteriors},
-	{"softmax", "illustrate: class probabilities, averaged ones, and the eigenvalues of W", softmaxes},
-	{"cavity", "illustrate: marginal and cavity over the precision of a site", cavities},
+	{"prior", "illustrate: draws from priors, latent and squashed", illustration.Priors},
+	{"surface", "illustrate: level lines of draws from priors over two inputs", illustration.Surfaces},
+	{"targets", "illustrate: a latent function, its class probability, and targets drawn with it",
+		illustration.Targets},
+	{"likelihood", "illustrate: log likelihoods and their derivatives", illustration.Likelihoods},
+	{"posterior", "illustrate: posteriors of one or two latent values, exact and approximate", illustration.Posteriors},
+	{"softmax", "illustrate: class probabilities, averaged ones, and the eigenvalues of W", illustration.Softmaxes},
+	{"cavity", "illustrate: marginal and cavity over the precision of a site", illustration.Cavities},
 }
 
 // List returns the kinds of pictures and their documentation.
@@ -146,38 +150,9 @@ func Warn(r *reports.Report) {
 // configurations first. Their names differ and are fit for files. If there are very many
 // configurations, Named finds further pictures.
 func All(r *reports.Report) (out []figure.Figure) {
-	s := newShown(r, -1)
+	s := shown.New(r, -1)
 	for _, p := range pictureTable {
-		out = append(out, s.draw(p.Name, p.Of)...)
-	}
-	return out
-}
-
-// draw are the pictures of a kind, ready to be written; a box where they cannot be drawn.
-func (s pictureReport) draw(kind string, of func(pictureReport) []figure.Figure) (out []figure.Figure) {
-	seen := map[string]bool{}
-	s.kind = kind
-	var all []figure.Figure
-	box := s.attempt(nil, func() (none figure.Figure) {
-		all = of(s)
-		return none
-	})
-	if box.Failure != "" {
-		all = append(all, box)
-	}
-	for _, f := range all {
-		name := fileName(f.Name)
-		for f.Name = name; seen[f.Name]; {
-			f.Name = fmt.Sprintf("%s-%d", name, len(seen)+1)
-		}
-		seen[f.Name], f.Kind = true, kind
-		if print := s.Manifest.Print; print != nil {
-			f.Print = figure.Print(*print)
-		}
-		if text := table.Missing(s.Report); text != "" {
-			f.Notes = append(f.Notes, "incomplete: "+text)
-		}
-		out = append(out, f)
+		out = append(out, s.Draw(p.Name, p.Of)...)
 	}
 	return out
 }
@@ -201,7 +176,7 @@ func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, e
 		if name[:at] != p.Name && !strings.HasPrefix(name, p.Name+"-") {
 			continue
 		}
-		for _, f := range newShown(r, number).draw(p.Name, p.Of) {
+		for _, f := range shown.New(r, number).Draw(p.Name, p.Of) {
 			if slices.Contains(f.Of, number) && (name == f.Name || name[:at] == p.Name || name[:at] == f.Name) {
 				f.Name = name
 				return f, nil
@@ -209,14 +184,6 @@ func find(r *reports.Report, all []figure.Figure, name string) (figure.Figure, e
 		}
 	}
 	return figure.Figure{}, unknown
-}
-
-// fileName makes a name of lower-case letters, digits and single hyphens.
-func fileName(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name),
-		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	name = strings.Join(words, "-")
-	return name[:min(len(name), 80)]
 }
 
 // Draws prints all figures, one below the other.

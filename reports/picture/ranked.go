@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // ranked is a curve over the thresholds on the probability of the second of two classes.
@@ -22,36 +23,36 @@ const mostRanked = 2
 
 // draw shows, for every data set and evaluation with two classes, the curves of the best and the
 // next configuration, and the curve of guessing.
-func (c ranked) draw(r pictureReport) (out []figure.Figure) {
-	for i, g := range groupsOf(r) {
+func (c ranked) draw(r shown.Report) (out []figure.Figure) {
+	for i, g := range shown.GroupsOf(r) {
 		if len(g[0].Configuration.Classes) != 2 {
 			continue
 		}
-		g = slices.DeleteFunc(g, func(m Member) bool { _, ok := c.of(pooledOf(m)); return !ok })
+		g = slices.DeleteFunc(g, func(m shown.Member) bool { _, ok := c.of(shown.PooledOf(m)); return !ok })
 		if len(g) == 0 {
 			continue
 		}
-		group, without := r.fitting(g, mostRanked, true)
-		n := r.naming(group...)
-		title, note := r.evaluation(group[0].Name)
+		group, without := r.Fitting(g, mostRanked, true)
+		n := r.Naming(group...)
+		title, note := r.Evaluation(group[0].Name)
 		class := group[0].Configuration.Classes
 		panel := figure.Panel{Square: true, X: figure.Axis{Label: c.x(class), Hi: 1},
-			Y: figure.Axis{Label: c.y(class), Hi: 1}, Layers: []figure.Layer{c.guessing(pooledOf(group[0]))}}
+			Y: figure.Axis{Label: c.y(class), Hi: 1}, Layers: []figure.Layer{c.guessing(shown.PooledOf(group[0]))}}
 		var names []string
 		for k, m := range group {
-			s, _ := c.of(pooledOf(m))
+			s, _ := c.of(shown.PooledOf(m))
 			area, _ := m.Scores.Value(c.score)
-			label := estimate(area, 3)
+			label := shown.Estimate(area, 3)
 			if m.Scores.Partial != nil {
-				label = written(area.Value, 3)
+				label = shown.Written(area.Value, 3)
 			}
 			names = append(names, fmt.Sprintf("%s: %s %s", n.Members[k], c.short, label))
 			panel.Layers = append(panel.Layers, figure.Line{Name: names[k], X: s.X, Y: s.Y})
 		}
-		f := figure.Figure{Name: fmt.Sprintf("%s-%d", c.kind, i), Title: titled(c.title, n.Heading, title),
-			Columns: 1, Panels: []figure.Panel{panel}, Looks: r.looks(group, names),
-			Of: indices(group), Notes: remarks(n.Note, note, cases(group))}
-		f.Notes = append(f.Notes, remarks(leftOut(without, c.kind))...)
+		f := figure.Figure{Name: fmt.Sprintf("%s-%d", c.kind, i), Title: shown.Titled(c.title, n.Heading, title),
+			Columns: 1, Panels: []figure.Panel{panel}, Looks: r.Looks(group, names),
+			Of: shown.Indices(group), Notes: shown.Remarks(n.Note, note, shown.Cases(group))}
+		f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, c.kind))...)
 		out = append(out, f)
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // sure is the probability from which on a wrong decision counts as overconfident.
@@ -12,20 +13,20 @@ const sure = 0.9
 
 // reliabilityPictures show, for every data set and evaluation with two classes, the reliability
 // diagram of the best configuration, and below it how many cases have each probability.
-func reliabilityPictures(r pictureReport) (out []figure.Figure) {
-	for i, g := range groupsOf(r) {
+func reliabilityPictures(r shown.Report) (out []figure.Figure) {
+	for i, g := range shown.GroupsOf(r) {
 		if len(g[0].Configuration.Classes) != 2 {
 			continue
 		}
-		group, without := r.fitting(g, 1, false)
+		group, without := r.Fitting(g, 1, false)
 		m := group[0]
-		p := pooledOf(m)
+		p := shown.PooledOf(m)
 		s, ok := cv.Reliability(p)
 		if !ok {
 			continue
 		}
-		n := r.naming(m)
-		title, note := r.evaluation(m.Name)
+		n := r.Naming(m)
+		title, note := r.Evaluation(m.Name)
 		class := m.Configuration.Classes[1]
 		x := figure.Axis{Label: "probability of " + class, Hi: 1}
 		bars := figure.Bars{Heights: make([]float64, 20)}
@@ -46,17 +47,19 @@ func reliabilityPictures(r pictureReport) (out []figure.Figure) {
 				wrong++
 			}
 		}
-		f := figure.Figure{Name: fmt.Sprintf("reliability-%d", i), Title: titled("Reliability of the probabilities",
-			n.Heading, title), Columns: 2, Of: indices(group), Looks: map[string]int{"": 0}, Panels: []figure.Panel{
-			{Square: true, X: x, Y: figure.Axis{Label: "frequency of " + class, Hi: 1}, Layers: []figure.Layer{
-				figure.Line{X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true},
-				figure.Intervals{Name: "frequency, 95 % interval", X: s.X, Y: s.Y, Lo: s.Lo, Hi: s.Hi}}},
-			{X: x, Y: figure.Axis{Label: "predictions"}, Layers: []figure.Layer{bars}}}}
-		f.Notes = remarks(n.Note, note, cases(group), fmt.Sprintf("each point has %d predictions or more; calibrated "+
-			"probabilities are on the dashed line", cv.LeastReliable))
+		f := figure.Figure{Name: fmt.Sprintf("reliability-%d", i), Columns: 2,
+			Title: shown.Titled("Reliability of the probabilities", n.Heading, title),
+			Of:    shown.Indices(group), Looks: map[string]int{"": 0}, Panels: []figure.Panel{
+				{Square: true, X: x, Y: figure.Axis{Label: "frequency of " + class, Hi: 1}, Layers: []figure.Layer{
+					figure.Line{X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true},
+					figure.Intervals{Name: "frequency, 95 % interval", X: s.X, Y: s.Y, Lo: s.Lo, Hi: s.Hi}}},
+				{X: x, Y: figure.Axis{Label: "predictions"}, Layers: []figure.Layer{bars}}}}
+		f.Notes = shown.Remarks(n.Note, note, shown.Cases(group), fmt.Sprintf(
+			"each point has %d predictions or more; calibrated "+
+				"probabilities are on the dashed line", cv.LeastReliable))
 		f.Notes = append(f.Notes, fmt.Sprintf("overconfident: of %d decisions with a probability of %g or more %d are "+
 			"wrong, and %.1f would be if the probabilities were right", surest, sure, wrong, expected))
-		f.Notes = append(f.Notes, remarks(leftOut(without, "reliability"))...)
+		f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, "reliability"))...)
 		out = append(out, f)
 	}
 	return out

@@ -124,20 +124,3 @@ func TestFactors(t *testing.T) {
 		t.Errorf("11 configurations: %+v", few)
 	}
 }
-
-// Values far below most do not flatten the best so far; of what is minimised, values far above.
-func TestProgressIsNotFlattened(t *testing.T) {
-	values := []float64{-90, -80, -1e6, -70, -60, -50, -1e5, -45, -44, -43, -42, -41}
-	best := slices.Clone(values)
-	for i := range best {
-		best[i] = slices.Max(values[:i+1])
-	}
-	c := reporttest.Scored("d", "probit", "laplace", 0)
-	a := valuesAxis(c, values, best)
-	if a.Lo > -90 || a.Lo < -1000 || a.Hi < -41 || !strings.HasSuffix(a.Label, "and below it down to −1000000") {
-		t.Errorf("%+v", a)
-	}
-	if whole := valuesAxis(c, values[3:6], best[3:6]); whole.Lo != whole.Hi {
-		t.Errorf("%+v", whole)
-	}
-}

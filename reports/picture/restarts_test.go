@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
@@ -51,12 +52,12 @@ func TestFiguresAreFew(t *testing.T) {
 		r.Configurations = append(r.Configurations, reports.Configuration{Restarts: []reports.Restart{{Value: 1}, {Value: 2}}})
 	}
 	figures := pictured(t, "restarts", r)
-	if len(figures) != mostFigures {
+	if len(figures) != shown.MostFigures {
 		t.Fatalf("%d figures", len(figures))
 	}
 	for i, f := range figures {
-		told := slices.Contains(f.Notes, fmt.Sprintf("%d more configurations are not drawn; gpc-tune report DIR --figure restarts-N draws #N", 100-4*mostFigures))
-		if told != (i == mostFigures-1) {
+		told := slices.Contains(f.Notes, fmt.Sprintf("%d more configurations are not drawn; gpc-tune report DIR --figure restarts-N draws #N", 100-4*shown.MostFigures))
+		if told != (i == shown.MostFigures-1) {
 			t.Errorf("figure %d has the notes %q", i, f.Notes)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -15,11 +16,11 @@ const Time = "time"
 
 // timePictures show how long the jobs of every configuration took, the longest first, if the report
 // has times.
-func timePictures(r pictureReport) []figure.Figure {
+func timePictures(r shown.Report) []figure.Figure {
 	if r.Times == nil || r.Times.Seconds == 0 {
 		return nil
 	}
-	names := r.labels
+	names := r.Labels
 	type row struct {
 		name    string
 		seconds float64
@@ -36,7 +37,7 @@ func timePictures(r pictureReport) []figure.Figure {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(b.seconds, a.seconds) })
-	notes := remarks(fmt.Sprintf("all jobs together %v", reports.Duration(r.Times.Seconds)),
+	notes := shown.Remarks(fmt.Sprintf("all jobs together %v", reports.Duration(r.Times.Seconds)),
 		"wall times: they depend on the machine and on what else it did")
 	if left := len(all) - mostRivals; left > 0 {
 		notes = append(notes, table.Counted(left, "quicker configuration is", "quicker configurations are")+

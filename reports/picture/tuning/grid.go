@@ -1,4 +1,6 @@
-package picture
+// Package tuning draws how hyperparameters were tuned: grids, searches, climbs and the values on
+// their way. Each function is a kind of pictures.
+package tuning
 
 import (
 	"fmt"
@@ -7,22 +9,23 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// gridPictures has a figure for every configuration that evaluated a grid of two hyperparameters,
+// Grid has a figure for every configuration that evaluated a grid of two hyperparameters,
 // as in GPML Figures 3.7 and 3.8: the tuning objective and the test information as contours over
 // the natural logarithms of the hyperparameters, and the errors as numbers. The levels are the same
 // for all configurations on the same data. Local optimisers of the same objective leave their paths
 // on its contours.
-func gridPictures(r pictureReport) []figure.Figure {
-	return r.inTurn("grid", mostFigures, func(m Member) (f figure.Figure) {
+func Grid(r shown.Report) []figure.Figure {
+	return r.InTurn("grid", shown.MostFigures, func(m shown.Member) (f figure.Figure) {
 		c := m.Configuration
 		l, ok := latticeOf(c.Grid)
 		if !ok {
 			return f
 		}
-		n := r.naming(m)
+		n := r.Naming(m)
 		scores := ""
 		for _, p := range c.Grid { // the points have the same number of cases, if any
 			if n, known := p.Scores.Get("n"); known {
@@ -30,8 +33,8 @@ func gridPictures(r pictureReport) []figure.Figure {
 			}
 		}
 		return figure.Figure{
-			Title: titled("Grid", n.Heading), Columns: 3,
-			Notes: remarks(n.Note, table.Counted(c.Cases, "training case", "training cases")+", "+
+			Title: shown.Titled("Grid", n.Heading), Columns: 3,
+			Notes: shown.Remarks(n.Note, table.Counted(c.Cases, "training case", "training cases")+", "+
 				table.Counted(c.Inputs, "input", "inputs"), scores,
 				"contours are interpolated between the points of the grid"),
 			Panels: l.panels(c, l.alike(r, c), pathsOver(r, c, l.across.label, l.up.label)),
@@ -61,7 +64,7 @@ func (l lattice) panels(c reports.Configuration, alike []reports.Configuration, 
 		value     func(reports.GridPoint) (float64, bool)
 		layer     func(z [][]float64, values [][]float64) figure.Layer
 	}{
-		{c.Objective, objectiveLabel(c), 2, 1, objective, contours},
+		{c.Objective, shown.ObjectiveLabel(c), 2, 1, objective, contours},
 		{"information_bits", "test information (bits per case)", 3, 1, score("information_bits"), contours},
 		{"errors", errors.title, errors.digits, errors.unit, func(p reports.GridPoint) (float64, bool) {
 			n, known := p.Scores.Get("errors")
@@ -125,7 +128,7 @@ func commonLevels(values [][]float64) []float64 {
 
 // alike are the configurations on the same data, a given one among them, with the same objective
 // over the same lattice: their contours have the same levels.
-func (l lattice) alike(r pictureReport, c reports.Configuration) (out []reports.Configuration) {
+func (l lattice) alike(r shown.Report, c reports.Configuration) (out []reports.Configuration) {
 	for _, other := range r.Configurations {
 		if other.Record.DataHash != c.Record.DataHash || other.Objective != c.Objective {
 			continue
@@ -177,6 +180,12 @@ func (c coordinate) same(as coordinate) bool {
 type lattice struct {
 	across, up coordinate
 	point      [][]int // [i][j]: index into Grid of the point at across.values[i], up.values[j]; -1 if there is none
+}
+
+// OnLattice reports whether the points that have a value are on a lattice, so that Grid draws them.
+func OnLattice(grid []reports.GridPoint) bool {
+	_, ok := latticeOf(grid)
+	return ok
 }
 
 // latticeOf finds the lattice of the points that have a value. They must differ in exactly two

@@ -1,4 +1,4 @@
-package picture
+package shown
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ func TestShortened(t *testing.T) {
 		"se(length_scale: 10.4855691)": "se(length_scale: 10.49)", "0.00012345678, 0.12346, 123456": "0.0001235, 0.1235, 123456",
 		"1.2345 and v1.2.3": "1.2345 and v1.2.3",
 	} {
-		if got := shortened(text); got != want {
+		if got := Shortened(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}

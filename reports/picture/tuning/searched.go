@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // visit is a point that a search evaluated: its hyperparameters and the tuning objective.
@@ -36,8 +37,8 @@ func hasParts(c reports.Configuration) bool {
 }
 
 // onlyWhole is a note that trials with a part of a budget are not shown; empty if there are none.
-func onlyWhole(of []Member) string {
-	if slices.ContainsFunc(of, func(m Member) bool { return hasParts(m.Configuration) }) {
+func onlyWhole(of []shown.Member) string {
+	if slices.ContainsFunc(of, func(m shown.Member) bool { return hasParts(m.Configuration) }) {
 		return "only trials with the whole budget"
 	}
 	return ""
@@ -75,12 +76,12 @@ func bestFirst(c reports.Configuration, a, b float64) int {
 	return cmp.Compare(b, a)
 }
 
-// progressPictures show how the best value of a search changed with its points, and the values
+// Progress show how the best value of a search changed with its points, and the values
 // themselves.
-func progressPictures(r pictureReport) []figure.Figure {
-	return figurePerConfiguration(r, varied, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "progress", Title: titled("Best so far", n.Heading), Columns: 3,
-			Notes: remarks(n.Note, onlyWhole(part))}
+func Progress(r shown.Report) []figure.Figure {
+	return shown.FigurePerConfiguration(r, varied, 6, func(part []shown.Member, n shown.Naming) figure.Figure {
+		f := figure.Figure{Name: "progress", Title: shown.Titled("Best so far", n.Heading), Columns: 3,
+			Notes: shown.Remarks(n.Note, onlyWhole(part))}
 		for k, m := range part {
 			points, line := progressOf(m.Configuration)
 			layers := []figure.Layer{points, line}
@@ -126,7 +127,7 @@ func progressOf(c reports.Configuration) (points figure.Points, line figure.Line
 // worse quartile by more than 1.5 interquartile ranges (Tukey 1977), if the best so far would look
 // flat with them.
 func valuesAxis(c reports.Configuration, values, best []float64) figure.Axis {
-	a := figure.Axis{Label: objectiveLabel(c)}
+	a := figure.Axis{Label: shown.ObjectiveLabel(c)}
 	if len(values) == 0 {
 		return a
 	}
@@ -155,12 +156,12 @@ const mostPoints = 500
 // mostSlices is the maximum number of hyperparameters in a figure.
 const mostSlices = 12
 
-// slicePictures show the objective against every hyperparameter that a search varied, at the points
+// Slices show the objective against every hyperparameter that a search varied, at the points
 // where the hyperparameter matters. The axis is logarithmic if all values are above 0.
-func slicePictures(r pictureReport) []figure.Figure {
-	return figurePerConfiguration(r, varied, 1, func(part []Member, n Naming) figure.Figure {
+func Slices(r shown.Report) []figure.Figure {
+	return shown.FigurePerConfiguration(r, varied, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "slices", Title: titled("Slices", n.Heading),
+		f := figure.Figure{Name: "slices", Title: shown.Titled("Slices", n.Heading),
 			Columns: 3}
 		all, which := visitsOf(c), "every point"
 		if len(all) > mostPoints {
@@ -170,7 +171,7 @@ func slicePictures(r pictureReport) []figure.Figure {
 		if hasParts(c) {
 			which += " with the whole budget"
 		}
-		f.Notes = remarks(n.Note, which+" of the search, whatever the other hyperparameters are")
+		f.Notes = shown.Remarks(n.Note, which+" of the search, whatever the other hyperparameters are")
 		for _, h := range c.Record.Hyperparameters {
 			if h.Fixed || len(f.Panels) == mostSlices {
 				continue
@@ -190,8 +191,8 @@ func slicePictures(r pictureReport) []figure.Figure {
 			}
 			if len(points.X) > 0 {
 				f.Panels = append(f.Panels, figure.Panel{
-					X: figure.Axis{Label: conditioned(c, h), Log: logarithmic, Names: h.Choices},
-					Y: figure.Axis{Label: objectiveLabel(c)}, Layers: []figure.Layer{points}})
+					X: figure.Axis{Label: shown.Conditioned(c, h), Log: logarithmic, Names: h.Choices},
+					Y: figure.Axis{Label: shown.ObjectiveLabel(c)}, Layers: []figure.Layer{points}})
 			}
 		}
 		return f

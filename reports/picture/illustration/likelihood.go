@@ -1,4 +1,4 @@
-package picture
+package illustration
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// likelihoods show log p(y|f) and its first two derivatives over f, a panel for each likelihood, as
+// Likelihoods show log p(y|f) and its first two derivatives over f, a panel for each likelihood, as
 // in GPML Figure 3.3.
-func likelihoods(r pictureReport) []figure.Figure {
+func Likelihoods(r shown.Report) []figure.Figure {
 	return illustrated(r, "likelihood", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Log likelihoods and their derivatives", Columns: min(3, len(all))}
 		common, titles := distinguished(all)

@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // Numbers of points in parallel coordinates, and of coloured ones among them.
@@ -20,14 +21,14 @@ const (
 // does not matter.
 const nowhere = -0.1
 
-// parallelPictures show the points of a search over three hyperparameters or more as lines across
+// Parallel show the points of a search over three hyperparameters or more as lines across
 // one axis each, and the best ones in colour: a hyperparameter matters where the best ones agree,
 // and does not where they fan out.
-func parallelPictures(r pictureReport) []figure.Figure {
+func Parallel(r shown.Report) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		return varied(c) && len(c.Grid) >= leastVisits && len(coordinates(c).names) > 2
 	}
-	return figurePerConfiguration(r, wide, 1, func(part []Member, n Naming) figure.Figure {
+	return shown.FigurePerConfiguration(r, wide, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
 		of := coordinates(c)
 		of.add(reports.Spaced(c.Maximised()), fmt.Sprintf("%.4g to %.4g", slices.Min(of.values), slices.Max(of.values)),
@@ -70,8 +71,8 @@ func parallelPictures(r pictureReport) []figure.Figure {
 		if len(of.values) > mostParallel {
 			which = fmt.Sprintf("the best %d of %d points of the search", mostParallel, len(of.values))
 		}
-		return figure.Figure{Name: "parallel", Title: titled("Parallel coordinates", n.Heading),
-			Columns: 1, Notes: remarks(n.Note, which, without), Panels: []figure.Panel{p},
+		return figure.Figure{Name: "parallel", Title: shown.Titled("Parallel coordinates", n.Heading),
+			Columns: 1, Notes: shown.Remarks(n.Note, which, without), Panels: []figure.Panel{p},
 			Looks: map[string]int{"best point": 0}}
 	})
 }
@@ -120,7 +121,7 @@ func coordinates(c reports.Configuration) (out searchedPoints) {
 				x[i] = math.Log(v)
 			}
 		}
-		out.add(conditioned(c, h), span, x)
+		out.add(shown.Conditioned(c, h), span, x)
 	}
 	return out
 }

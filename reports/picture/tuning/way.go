@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"slices"
@@ -6,19 +6,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// wayPictures show the values on the way of the trials of a program, by its own steps: a line for
+// Way show the values on the way of the trials of a program, by its own steps: a line for
 // each trial, the best one by itself, and trials that were stopped early.
-func wayPictures(r pictureReport) []figure.Figure {
+func Way(r shown.Report) []figure.Figure {
 	reported := func(c reports.Configuration) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Studies[0].Trials, func(t *record.Trial) bool {
 			return len(t.Interim) > 1
 		})
 	}
-	return figurePerConfiguration(r, reported, 1, func(part []Member, n Naming) figure.Figure {
+	return shown.FigurePerConfiguration(r, reported, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "way", Title: titled("Values on the way", n.Heading),
+		f := figure.Figure{Name: "way", Title: shown.Titled("Values on the way", n.Heading),
 			Columns: 1}
 		best := -1
 		if len(c.Best) > 0 {
@@ -44,7 +45,7 @@ func wayPictures(r pictureReport) []figure.Figure {
 			}
 			lines[kind] = append(lines[kind], l)
 		}
-		p := figure.Panel{X: figure.Axis{Label: "step"}, Y: figure.Axis{Label: objectiveLabel(c)}}
+		p := figure.Panel{X: figure.Axis{Label: "step"}, Y: figure.Axis{Label: shown.ObjectiveLabel(c)}}
 		for _, k := range []int{2, 1, 0} { // the best is drawn last
 			p.Layers = append(p.Layers, lines[k]...)
 		}

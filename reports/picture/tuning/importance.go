@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 	"github.com/gpc-tune/gpc-tune/search"
 )
@@ -19,11 +20,11 @@ const leastVisits = 20
 // figure.
 const poorlyPredicted = 0.5
 
-// importancePictures show the fractions of the variance of the objective, over the space of a
+// Importance show the fractions of the variance of the objective, over the space of a
 // search, that are due to each hyperparameter alone and with its interactions (search.Sensitivity).
 // If they cannot be computed, the figure says why. Local optimisers have none, since their trials
 // end at optima.
-func importancePictures(r pictureReport) []figure.Figure {
+func Importance(r shown.Report) []figure.Figure {
 	wide := func(c reports.Configuration) bool {
 		ranges := 0
 		for _, h := range c.Record.Hyperparameters {
@@ -34,26 +35,26 @@ func importancePictures(r pictureReport) []figure.Figure {
 		earlier := ranges == 0 && len(c.Grid) >= leastVisits && len(reports.ThetaNames(c.Record)) > 1
 		return len(c.Studies) > 0 && len(c.Studies[0].Trials) > 0 && (ranges > 1 || earlier)
 	}
-	return figurePerConfiguration(r, wide, 1, func(part []Member, n Naming) figure.Figure {
+	return shown.FigurePerConfiguration(r, wide, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
-		f := figure.Figure{Name: "importance", Title: titled("Importance of hyperparameters", n.Heading),
+		f := figure.Figure{Name: "importance", Title: shown.Titled("Importance of hyperparameters", n.Heading),
 			Columns: 1}
 		of, err := search.NewSensitivity(c.Record.Hyperparameters, c.Studies[0].Trials)
 		if err != nil {
-			f.Notes = remarks(n.Note, "it is not known which hyperparameters matter: "+err.Error())
+			f.Notes = shown.Remarks(n.Note, "it is not known which hyperparameters matter: "+err.Error())
 			return f
 		}
 		slices.SortStableFunc(of.Indices, func(a, b search.SobolIndices) int { return cmp.Compare(b.Total, a.Total) })
-		shown := of.Indices[:min(len(of.Indices), mostSlices)]
+		drawn := of.Indices[:min(len(of.Indices), mostSlices)]
 		alone, total := shares{Name: "alone", Horizontal: true}, shares{Name: "with its interactions", Horizontal: true}
 		var names []string
 		conditional := ""
-		for place, i := range shown {
+		for place, i := range drawn {
 			alone.add(float64(place)-0.15, i.First, i.FirstError)
 			total.add(float64(place)+0.15, i.Total, i.TotalError)
 			h := c.Record.Hyperparameters[slices.IndexFunc(c.Record.Hyperparameters,
 				func(h record.Hyperparameter) bool { return h.Name == i.Name })]
-			names = append(names, fmt.Sprintf("%s: %s alone, %s with interactions", conditioned(c, h),
+			names = append(names, fmt.Sprintf("%s: %s alone, %s with interactions", shown.Conditioned(c, h),
 				share(i.First, i.FirstError), share(i.Total, i.TotalError)))
 			if h.When != nil {
 				conditional = "the shares of a conditional one are of the variance where it matters"
@@ -68,10 +69,10 @@ func importancePictures(r pictureReport) []figure.Figure {
 			quality += ", too badly for more than a hint"
 		}
 		left := ""
-		if n := len(of.Indices) - len(shown); n > 0 {
+		if n := len(of.Indices) - len(drawn); n > 0 {
 			left = table.Counted(n, "less important one is", "less important ones are") + " not shown"
 		}
-		f.Notes = remarks(n.Note, "shares of the variance over the search space, "+quality,
+		f.Notes = shown.Remarks(n.Note, "shares of the variance over the search space, "+quality,
 			"95 % intervals are of its uncertainty", conditional, left)
 		f.Panels = []figure.Panel{{Y: figure.Axis{Names: names}, X: figure.Axis{Lo: -0.02, Hi: 1.02,
 			Label: "share of the variance of " + reports.Spaced(c.Maximised())},

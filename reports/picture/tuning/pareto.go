@@ -1,33 +1,35 @@
-package picture
+package tuning
 
 import (
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
 // mostPairs is the maximum number of pairs of objectives in a figure.
 const mostPairs = 6
 
-// paretoPictures show each pair of the objectives of a search with several: the trials that no
+// Pareto show each pair of the objectives of a search with several: the trials that no
 // other one dominates, and the others. Of two objectives, stairs bound the region that is
 // dominated.
-func paretoPictures(r pictureReport) []figure.Figure {
+func Pareto(r shown.Report) []figure.Figure {
 	several := func(c reports.Configuration) bool {
 		return c.Program != nil && len(c.Program.Objectives) > 1 && len(c.Pareto()) > 0
 	}
-	return figurePerConfiguration(r, several, 1, func(part []Member, n Naming) figure.Figure {
+	return shown.FigurePerConfiguration(r, several, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
 		names, best := c.Program.Objectives, c.Pareto()
-		f := figure.Figure{Name: "pareto", Title: titled("Objectives", n.Heading), Columns: 2, Notes: remarks(n.Note,
-			table.Counted(len(best), "trial is", "trials are")+" dominated by no other one: none is as small in every "+
-				"objective and smaller in one")}
+		f := figure.Figure{Name: "pareto", Title: shown.Titled("Objectives", n.Heading), Columns: 2,
+			Notes: shown.Remarks(n.Note,
+				table.Counted(len(best), "trial is", "trials are")+" dominated by no other one: none is as small in "+
+					"every objective and smaller in one")}
 		for k, across := range names {
 			for _, up := range names[k+1:] {
 				if len(f.Panels) == mostPairs {
-					f.Notes = append(f.Notes, remarks("further pairs of objectives are not shown")...)
+					f.Notes = append(f.Notes, shown.Remarks("further pairs of objectives are not shown")...)
 					return f
 				}
 				f.Panels = append(f.Panels, objectivesPanel(c, best, across, up))

@@ -1,4 +1,4 @@
-package picture
+package shown
 
 import (
 	"cmp"
@@ -13,20 +13,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// mostBanded is the size of the largest group whose members have their intervals drawn.
-const mostBanded = 3
+// MostBanded is the size of the largest group whose members have their intervals drawn.
+const MostBanded = 3
 
-// sameButTune reports whether two configurations maximise the same function of the same
+// SameButTune reports whether two configurations maximise the same function of the same
 // hyperparameters.
-func sameButTune(c reports.Configuration, o reports.Configuration) bool {
+func SameButTune(c reports.Configuration, o reports.Configuration) bool {
 	return c.Record.DataHash == o.Record.DataHash && c.Preprocess == o.Preprocess && c.Kernel.Text == o.Kernel.Text &&
 		c.Mean.Text == o.Mean.Text &&
 		c.Likelihood.Text == o.Likelihood.Text && c.TuneInference.Text == o.TuneInference.Text &&
 		c.Objective == o.Objective
 }
 
-// pathsOf are the trials on all of the training data whose paths are on record.
-func pathsOf(c reports.Configuration) (out []*record.Trial) {
+// PathsOf are the trials on all of the training data whose paths are on record.
+func PathsOf(c reports.Configuration) (out []*record.Trial) {
 	if len(c.Studies) == 0 {
 		return nil
 	}
@@ -38,17 +38,17 @@ func pathsOf(c reports.Configuration) (out []*record.Trial) {
 	return out
 }
 
-// mostTold is the number of lines that a reader can tell apart.
-const mostTold = 8
+// MostTold is the number of lines that a reader can tell apart.
+const MostTold = 8
 
-// mostFigures is the maximum number of figures of a kind with one configuration each.
-const mostFigures = 8
+// MostFigures is the maximum number of figures of a kind with one configuration each.
+const MostFigures = 8
 
-// figurePerConfiguration draws the configurations for which of is true, size of them in each
+// FigurePerConfiguration draws the configurations for which of is true, size of them in each
 // figure.
-func figurePerConfiguration(r pictureReport, of func(reports.Configuration) bool, size int,
+func FigurePerConfiguration(r Report, of func(reports.Configuration) bool, size int,
 	draw func(part []Member, n Naming) figure.Figure) []figure.Figure {
-	return groupFigures(r, func(c reports.Configuration) string {
+	return GroupFigures(r, func(c reports.Configuration) string {
 		if of(c) {
 			return "all"
 		}
@@ -56,10 +56,10 @@ func figurePerConfiguration(r pictureReport, of func(reports.Configuration) bool
 	}, size, draw)
 }
 
-// groupFigures draws the configurations with the same key in the same figures, size of them in
+// GroupFigures draws the configurations with the same key in the same figures, size of them in
 // each. Configurations without a key are not drawn. If a key has more than one figure, the first
 // one has the best configurations.
-func groupFigures(r pictureReport, key func(reports.Configuration) string, size int,
+func GroupFigures(r Report, key func(reports.Configuration) string, size int,
 	draw func(part []Member, n Naming) figure.Figure) (out []figure.Figure) {
 	var keys []string
 	groups := map[string][]Member{}
@@ -84,15 +84,15 @@ func groupFigures(r pictureReport, key func(reports.Configuration) string, size 
 	}
 	without := 0
 	for k, part := range all {
-		if k >= mostFigures {
+		if k >= MostFigures {
 			without += len(part)
 			continue
 		}
-		n := r.naming(part...)
-		f := r.attempt(indices(part), func() figure.Figure { return draw(part, n) })
-		f.Of = indices(part)
+		n := r.Naming(part...)
+		f := r.attempt(Indices(part), func() figure.Figure { return draw(part, n) })
+		f.Of = Indices(part)
 		if f.Looks == nil {
-			f.Looks = r.looks(part, n.Members)
+			f.Looks = r.Looks(part, n.Members)
 		}
 		f.Name = fmt.Sprintf("%s-%d", f.Name, slices.Min(f.Of))
 		out = append(out, f)
@@ -100,13 +100,13 @@ func groupFigures(r pictureReport, key func(reports.Configuration) string, size 
 	if without > 0 {
 		f := &out[len(out)-1]
 		kind, _, _ := strings.Cut(f.Name, fmt.Sprintf("-%d", slices.Min(f.Of)))
-		f.Notes = append(f.Notes, leftOut(without, kind))
+		f.Notes = append(f.Notes, LeftOut(without, kind))
 	}
 	return out
 }
 
-// objectiveLabel names the tuning objective, with its unit.
-func objectiveLabel(c reports.Configuration) string {
+// ObjectiveLabel names the tuning objective, with its unit.
+func ObjectiveLabel(c reports.Configuration) string {
 	if c.Program != nil {
 		return reports.Spaced(c.Maximised())
 	}
@@ -117,8 +117,8 @@ func objectiveLabel(c reports.Configuration) string {
 	return fmt.Sprintf("%s (%s)", reports.Spaced(c.Maximised()), unit)
 }
 
-// thetaLabels name the free hyperparameters on the theta scale: "ln length scale".
-func thetaLabels(c reports.Configuration) (out []string) {
+// ThetaLabels name the free hyperparameters on the theta scale: "ln length scale".
+func ThetaLabels(c reports.Configuration) (out []string) {
 	for _, h := range c.Record.Hyperparameters {
 		if !h.Fixed {
 			scale := map[int]string{len("log_"): "ln ", len("logit_"): "logit "}[len(h.Theta)-len(h.Name)]
@@ -128,23 +128,23 @@ func thetaLabels(c reports.Configuration) (out []string) {
 	return out
 }
 
-// estimate is an estimate with its interval.
-func estimate(e cv.Estimate, digits int) string {
+// Estimate is an estimate with its interval.
+func Estimate(e cv.Estimate, digits int) string {
 	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
-		return written(e.Value, digits)
+		return Written(e.Value, digits)
 	}
-	return fmt.Sprintf("%s (%s – %s)", written(e.Value, digits), figure.Number(e.Lo, digits),
+	return fmt.Sprintf("%s (%s – %s)", Written(e.Value, digits), figure.Number(e.Lo, digits),
 		figure.Number(e.Hi, digits))
 }
 
-// written is a number with this number of decimals and a true minus sign.
-func written(x float64, digits int) string {
+// Written is a number with this number of decimals and a true minus sign.
+func Written(x float64, digits int) string {
 	return strings.ReplaceAll(reports.Decimals(x, digits), "-", "−")
 }
 
-// groupsOf groups the evaluations that have the same name and the same data set, in order of
+// GroupsOf groups the evaluations that have the same name and the same data set, in order of
 // appearance.
-func groupsOf(r pictureReport) (groups [][]Member) {
+func GroupsOf(r Report) (groups [][]Member) {
 	for i, c := range r.Configurations {
 		for _, e := range c.Evaluations {
 			g := slices.IndexFunc(groups,
@@ -159,9 +159,9 @@ func groupsOf(r pictureReport) (groups [][]Member) {
 	return groups
 }
 
-// cases is the number of predictions of each member of a group, as text; empty if the members
+// Cases is the number of predictions of each member of a group, as text; empty if the members
 // differ.
-func cases(group []Member) string {
+func Cases(group []Member) string {
 	n := group[0].Scores.N
 	if slices.ContainsFunc(group, func(m Member) bool { return m.Scores.N != n }) {
 		return ""
@@ -169,11 +169,11 @@ func cases(group []Member) string {
 	return table.Counted(n, "prediction", "predictions")
 }
 
-// most is the maximum number of members of a picture: more looks cannot be told apart.
-const most = 20
+// Most is the maximum number of members of a picture: more looks cannot be told apart.
+const Most = 20
 
-// remarks joins the texts that are not empty; nil: all are empty.
-func remarks(all ...string) []string {
+// Remarks joins the texts that are not empty; nil: all are empty.
+func Remarks(all ...string) []string {
 	text := strings.Join(slices.DeleteFunc(all, func(n string) bool { return n == "" }), "; ")
 	if text == "" {
 		return nil
@@ -181,9 +181,9 @@ func remarks(all ...string) []string {
 	return []string{text}
 }
 
-// chosenPath returns the steps of the chosen restart.
-func chosenPath(c reports.Configuration) []record.Step {
-	for _, t := range pathsOf(c) {
+// ChosenPath returns the steps of the chosen restart.
+func ChosenPath(c reports.Configuration) []record.Step {
+	for _, t := range PathsOf(c) {
 		if c.Studies[0].Chose(t) {
 			return t.Path
 		}
@@ -191,8 +191,8 @@ func chosenPath(c reports.Configuration) []record.Step {
 	return nil
 }
 
-// pooledOf returns the predictions of all folds of the evaluation.
-func pooledOf(m Member) cv.Predictions {
+// PooledOf returns the predictions of all folds of the evaluation.
+func PooledOf(m Member) cv.Predictions {
 	var parts []cv.Predictions
 	for _, s := range m.Configuration.Studies {
 		if s.Evaluation == m.Name && s.Predictions != nil && !s.Nested {
@@ -205,23 +205,23 @@ func pooledOf(m Member) cv.Predictions {
 	return cv.Pool(parts...)
 }
 
-// trace is the tuning objective over the iterations.
-func trace(path []record.Step) (l figure.Line) {
+// Trace is the tuning objective over the iterations.
+func Trace(path []record.Step) (l figure.Line) {
 	for k, s := range path {
 		l.X, l.Y = append(l.X, float64(k)), append(l.Y, float64(s.Value))
 	}
 	return l
 }
 
-// traceAxis is the axis of the objective of traces. It leaves out very low starts, if the rest of
+// TraceAxis is the axis of the objective of traces. It leaves out very low starts, if the rest of
 // the traces would look flat with them.
-func traceAxis(c reports.Configuration, traces ...figure.Line) figure.Axis {
+func TraceAxis(c reports.Configuration, traces ...figure.Line) figure.Axis {
 	var all []float64
 	for _, l := range traces {
 		all = append(all, l.Y...)
 	}
-	a := figure.Axis{Label: objectiveLabel(c)}
-	lo, _ := bulk(all)
+	a := figure.Axis{Label: ObjectiveLabel(c)}
+	lo, _ := Bulk(all)
 	if least, hi := slices.Min(all), slices.Max(all); hi-least > 2*(hi-lo) {
 		a.Lo, a.Hi = lo, hi+0.04*(hi-lo)
 		a.Label += fmt.Sprintf(", and below it down to %s", figure.Number(least, 0))

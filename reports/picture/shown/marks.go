@@ -1,4 +1,4 @@
-package picture
+package shown
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 )
 
-// ofClass are the values of the cases of a class.
-func ofClass(values []record.Number, labels []int, class int) (out []float64) {
+// OfClass are the values of the cases of a class.
+func OfClass(values []record.Number, labels []int, class int) (out []float64) {
 	for i, label := range labels {
 		if label == class {
 			out = append(out, float64(values[i]))
@@ -18,8 +18,8 @@ func ofClass(values []record.Number, labels []int, class int) (out []float64) {
 	return out
 }
 
-// band is two standard deviations to either side of the mean.
-func band(name string, x []float64, mean, variance []record.Number) figure.Band {
+// Band is two standard deviations to either side of the mean.
+func Band(name string, x []float64, mean, variance []record.Number) figure.Band {
 	b := figure.Band{Name: name, X: x}
 	for i, m := range mean {
 		sd := math.Sqrt(float64(variance[i]))
@@ -28,9 +28,9 @@ func band(name string, x []float64, mean, variance []record.Number) figure.Band 
 	return b
 }
 
-// bulk is the range of values, limited to three times the range without the lowest and the highest
+// Bulk is the range of values, limited to three times the range without the lowest and the highest
 // tenth: amplitudes that differ between folds can make some values huge.
-func bulk(values []float64) (lo, hi float64) {
+func Bulk(values []float64) (lo, hi float64) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !figure.Drawable(v) })
 	if len(values) == 0 {
 		return 0, 0
@@ -41,9 +41,9 @@ func bulk(values []float64) (lo, hi float64) {
 	return max(values[0], 2*from-to), min(values[n-1], 2*to-from)
 }
 
-// binEdges divides a range into at most most + 2 bins. Their width is 1, 2 or 5 times a power of
+// BinEdges divides a range into at most most + 2 bins. Their width is 1, 2 or 5 times a power of
 // ten, and their edges are multiples of it.
-func binEdges(lo, hi, most float64) []float64 {
+func BinEdges(lo, hi, most float64) []float64 {
 	least := max((hi-lo)/most, 1e-6*max(math.Abs(lo), math.Abs(hi)), 1e-9)
 	width := 0.0
 	for _, round := range []float64{10, 5, 2, 1} {
@@ -59,9 +59,9 @@ func binEdges(lo, hi, most float64) []float64 {
 	}
 }
 
-// histogram counts the values between the edges; the lower edge belongs to its bin. What is
+// Histogram counts the values between the edges; the lower edge belongs to its bin. What is
 // beyond is in the first and the last.
-func histogram(name string, edges, values []float64) figure.Bars {
+func Histogram(name string, edges, values []float64) figure.Bars {
 	b := figure.Bars{Name: name, Edges: edges, Heights: make([]float64, len(edges)-1)}
 	for _, v := range values {
 		i, at := slices.BinarySearch(edges, v)

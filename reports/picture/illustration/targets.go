@@ -1,14 +1,15 @@
-package picture
+package illustration
 
 import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// targets show how a classifier makes targets: a row for each illustration. Its first panel has a
+// Targets show how a classifier makes targets: a row for each illustration. Its first panel has a
 // latent function. The second has the probability of class +1 and the targets drawn, +1 at the top
 // and -1 at the bottom.
-func targets(r pictureReport) []figure.Figure {
+func Targets(r shown.Report) []figure.Figure {
 	return illustrated(r, "targets", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Targets drawn from a classifier", Columns: 2}
 		common, titles := distinguished(all)

@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"cmp"
@@ -8,16 +8,18 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// restartsPicture shows, for every configuration, the value that each restart of a local optimiser
+// Restarts shows, for every configuration, the value that each restart of a local optimiser
 // reached, the best first, and its number of evaluations. There is no figure if all restarts
 // reached the same value.
-func restartsPicture(r pictureReport) []figure.Figure {
+func Restarts(r shown.Report) []figure.Figure {
 	several := func(c reports.Configuration) bool { return len(c.Posterior) == 0 && c.Optima().Distinct > 1 }
-	return figurePerConfiguration(r, several, 4, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "restarts", Title: titled("Restarts", n.Heading), Notes: remarks(n.Note), Columns: 2}
+	return shown.FigurePerConfiguration(r, several, 4, func(part []shown.Member, n shown.Naming) figure.Figure {
+		f := figure.Figure{Name: "restarts", Title: shown.Titled("Restarts", n.Heading), Notes: shown.Remarks(n.Note),
+			Columns: 2}
 		for k, m := range part {
 			c := m.Configuration
 			ends := reachedBy(c)
@@ -36,7 +38,7 @@ func restartsPicture(r pictureReport) []figure.Figure {
 					chosen = append(chosen, figure.Mark{Name: "chosen", X: float64(place), Y: float64(e.Value)})
 				}
 			}
-			y := figure.Axis{Label: objectiveLabel(c)}
+			y := figure.Axis{Label: shown.ObjectiveLabel(c)}
 			x := figure.Axis{Label: "restart, the best first", Lo: -0.5, Hi: float64(len(ends)) - 0.5, Names: trials}
 			title := n.Members[k]
 			if failed := len(c.Starts()) - len(ends); failed > 0 {

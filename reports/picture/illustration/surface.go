@@ -1,4 +1,4 @@
-package picture
+package illustration
 
 import (
 	"fmt"
@@ -8,10 +8,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// surfaces are level lines of draws from priors over two inputs, a panel for every draw.
-func surfaces(r pictureReport) []figure.Figure {
+// Surfaces are level lines of draws from priors over two inputs, a panel for every draw.
+func Surfaces(r shown.Report) []figure.Figure {
 	return illustrated(r, "surface", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Surfaces drawn from the prior"}
 		common, titles := distinguished(all)
@@ -49,7 +50,7 @@ func surfaces(r pictureReport) []figure.Figure {
 func levelLines(i record.Illustration, column string) figure.Contours {
 	n := reports.Edge(i)
 	x, y, z := record.Floats(i.Columns[0].Values), record.Floats(i.Columns[1].Values), i.Column(column)
-	lines := figure.Contours{X: x[:n], Levels: binEdges(slices.Min(z), slices.Max(z), 8)}
+	lines := figure.Contours{X: x[:n], Levels: shown.BinEdges(slices.Min(z), slices.Max(z), 8)}
 	for row := range n {
 		lines.Y, lines.Z = append(lines.Y, y[row*n]), append(lines.Z, z[row*n:(row+1)*n])
 	}

@@ -1,4 +1,4 @@
-package picture
+package illustration
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// softmaxes show class probabilities over the first latent value, the same averaged over Gaussian
+// Softmaxes show class probabilities over the first latent value, the same averaged over Gaussian
 // latent values, and the eigenvalues of W.
-func softmaxes(r pictureReport) []figure.Figure {
+func Softmaxes(r shown.Report) []figure.Figure {
 	return illustrated(r, "softmax", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Softmax of latent values of which all but the first have the mean 0", Columns: 3}
 		var titles []string
@@ -35,9 +36,9 @@ func softmaxes(r pictureReport) []figure.Figure {
 	})
 }
 
-// cavities show the marginal of the first latent value, and its cavity, over the precision of its
+// Cavities show the marginal of the first latent value, and its cavity, over the precision of its
 // own site.
-func cavities(r pictureReport) []figure.Figure {
+func Cavities(r shown.Report) []figure.Figure {
 	return illustrated(r, "cavity", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "What marginal and cavity owe to their own site", Columns: 2}
 		var titles []string

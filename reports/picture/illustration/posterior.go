@@ -1,4 +1,4 @@
-package picture
+package illustration
 
 import (
 	"fmt"
@@ -9,13 +9,14 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
-// posteriors show the posterior of one latent value with the prior, the likelihood and the
+// Posteriors show the posterior of one latent value with the prior, the likelihood and the
 // Gaussians of the inference methods, as in GPML Figure 3.4. For two latent values they show level
 // lines of the posterior, and over them the steps of each method.
-func posteriors(r pictureReport) []figure.Figure {
+func Posteriors(r shown.Report) []figure.Figure {
 	return illustrated(r, "posterior", func(all []record.Illustration) figure.Figure {
 		f := figure.Figure{Title: "Posterior and its approximations", Columns: 2}
 		common, titles := distinguished(all)
@@ -103,7 +104,7 @@ func ways(i record.Illustration, title string, short map[string]string) (panels 
 			top = max(top, v)
 		}
 	}
-	for _, l := range binEdges(0, top, 8) {
+	for _, l := range shown.BinEdges(0, top, 8) {
 		if l > 0 && l < top {
 			contours.Levels = append(contours.Levels, l)
 		}

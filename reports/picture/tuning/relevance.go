@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"cmp"
@@ -8,21 +8,22 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// relevancePicture shows how the chosen restart of a local optimiser found out which inputs matter:
+// Relevance shows how the chosen restart of a local optimiser found out which inputs matter:
 // for every iteration the relevance of each input, 1/length scale, and the tuning objective. The
 // most relevant inputs at the end have names, and an input has the same colour in all figures.
-func relevancePicture(r pictureReport) []figure.Figure {
-	found := func(c reports.Configuration) bool { return len(chosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
+func Relevance(r shown.Report) []figure.Figure {
+	found := func(c reports.Configuration) bool { return len(shown.ChosenPath(c)) > 1 && len(lengthScales(c)) > 0 }
 	inputs := map[string][]string{} // inputs with names, by data set
-	return figurePerConfiguration(r, found, 1, func(part []Member, n Naming) figure.Figure {
+	return shown.FigurePerConfiguration(r, found, 1, func(part []shown.Member, n shown.Naming) figure.Figure {
 		c := part[0].Configuration
-		path, lengths := chosenPath(c), lengthScales(c)
-		f := figure.Figure{Name: "relevance", Title: titled("Relevance of the inputs", n.Heading),
-			Notes: remarks(n.Note), Columns: 2}
+		path, lengths := shown.ChosenPath(c), lengthScales(c)
+		f := figure.Figure{Name: "relevance", Title: shown.Titled("Relevance of the inputs", n.Heading),
+			Notes: shown.Remarks(n.Note), Columns: 2}
 		x := figure.Axis{Label: "iteration", Hi: float64(len(path) - 1)}
-		value := trace(path)
+		value := shown.Trace(path)
 		for _, of := range lengths {
 			panel := figure.Panel{Title: reports.Spaced(of.name), X: x,
 				Y: figure.Axis{Label: "ln relevance, −ln length scale"}}
@@ -30,7 +31,7 @@ func relevancePicture(r pictureReport) []figure.Figure {
 				return cmp.Compare(path[len(path)-1].Theta[a], path[len(path)-1].Theta[b])
 			})
 			for place, j := range of.free {
-				l := figure.Line{X: value.X, Faint: place >= mostTold}
+				l := figure.Line{X: value.X, Faint: place >= shown.MostTold}
 				for _, s := range path {
 					l.Y = append(l.Y, -float64(s.Theta[j]))
 				}
@@ -42,9 +43,10 @@ func relevancePicture(r pictureReport) []figure.Figure {
 				}
 				panel.Layers = append(panel.Layers, l)
 			}
-			if rest := len(of.free) - mostTold; rest > 0 {
-				panel.Title += fmt.Sprintf(", the %d most relevant of %d in colour", mostTold, len(of.free))
-				panel.Layers = slices.Concat(panel.Layers[mostTold:], panel.Layers[:mostTold]) // the named ones on top
+			if rest := len(of.free) - shown.MostTold; rest > 0 {
+				panel.Title += fmt.Sprintf(", the %d most relevant of %d in colour", shown.MostTold, len(of.free))
+				// the named ones on top
+				panel.Layers = slices.Concat(panel.Layers[shown.MostTold:], panel.Layers[:shown.MostTold])
 			}
 			f.Panels = append(f.Panels, panel)
 		}
@@ -52,7 +54,7 @@ func relevancePicture(r pictureReport) []figure.Figure {
 		for k, input := range inputs[c.Dataset] {
 			f.Looks[input] = k
 		}
-		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: traceAxis(c, value),
+		f.Panels = append(f.Panels, figure.Panel{Title: "what is maximised", X: x, Y: shown.TraceAxis(c, value),
 			Layers: []figure.Layer{value}})
 		return f
 	})

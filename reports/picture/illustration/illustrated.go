@@ -1,4 +1,6 @@
-package picture
+// Package illustration draws the illustrations of an experiment file: priors, likelihoods,
+// posteriors and class probabilities. Each function is a kind of pictures.
+package illustration
 
 import (
 	"fmt"
@@ -8,10 +10,11 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // illustrated draws the illustrations of a kind, in one figure for every entry of the file.
-func illustrated(r pictureReport, kind string, draw func([]record.Illustration) figure.Figure) (out []figure.Figure) {
+func illustrated(r shown.Report, kind string, draw func([]record.Illustration) figure.Figure) (out []figure.Figure) {
 	entries := map[int][]record.Illustration{}
 	last := 0
 	for _, i := range r.Illustrations {

@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"fmt"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// sampledPictures compare other methods with sampling over a grid of two hyperparameters, as in
+// Sampled compare other methods with sampling over a grid of two hyperparameters, as in
 // GPML Figure 3.12. They show the differences of the tuning objective, with the 95 % intervals of
 // the sampled one, and of the test information. The differences are along the hyperparameter with
 // more values, with a line for each value of the other. Methods have panels side by side.
-func sampledPictures(r pictureReport) []figure.Figure {
-	return r.inTurn("sampled", mostFigures, func(reference Member) (f figure.Figure) {
+func Sampled(r shown.Report) []figure.Figure {
+	return r.InTurn("sampled", shown.MostFigures, func(reference shown.Member) (f figure.Figure) {
 		grid := reference.Configuration.Grid
 		l, ok := latticeOf(grid)
 		if !ok || !slices.ContainsFunc(grid, func(p reports.GridPoint) bool { return p.StandardError > 0 }) {
@@ -23,11 +24,11 @@ func sampledPictures(r pictureReport) []figure.Figure {
 		if len(all) == 1 {
 			return f
 		}
-		n := r.naming(all...)
-		f = figure.Figure{Title: titled("Against "+n.Members[0], n.Heading), Columns: min(3, len(all)-1),
-			Notes: remarks(n.Note, "with 95 % intervals of what is sampled")}
+		n := r.Naming(all...)
+		f = figure.Figure{Title: shown.Titled("Against "+n.Members[0], n.Heading), Columns: min(3, len(all)-1),
+			Notes: shown.Remarks(n.Note, "with 95 % intervals of what is sampled")}
 		for _, of := range []compared{
-			{objectiveLabel(reference.Configuration),
+			{shown.ObjectiveLabel(reference.Configuration),
 				func(p reports.GridPoint) (float64, bool) { return p.Objective(), true }, true},
 			{"test information (bits per case)", information, false},
 		} {
@@ -42,20 +43,20 @@ func sampledPictures(r pictureReport) []figure.Figure {
 
 // gridRivals returns the configurations with a grid that differ from the reference in the inference
 // only.
-func gridRivals(r pictureReport, reference int) (out []Member) {
+func gridRivals(r shown.Report, reference int) (out []shown.Member) {
 	of := r.Configurations[reference]
 	for k, c := range r.Configurations {
 		same := c
 		same.TuneInference = of.TuneInference
-		if k != reference && sameButTune(same, of) && len(c.Grid) > 0 {
-			out = append(out, Member{Index: k, Configuration: c})
+		if k != reference && shown.SameButTune(same, of) && len(c.Grid) > 0 {
+			out = append(out, shown.Member{Index: k, Configuration: c})
 		}
 	}
 	return out
 }
 
 // step: if there are many values, only every step-th has a line.
-func (c coordinate) step() int { return (len(c.values)-1)/mostTold + 1 }
+func (c coordinate) step() int { return (len(c.values)-1)/shown.MostTold + 1 }
 
 // compared is a value of grid points. Its differences are drawn, with intervals if it is sampled.
 type compared struct {
@@ -67,7 +68,7 @@ type compared struct {
 // panels show the value of every other member minus the value of the first one; none if no two
 // points can be compared. They have a common scale. If a panel would be flat on it, each has its
 // own.
-func (of compared) panels(l lattice, all []Member, names []string) (out []figure.Panel) {
+func (of compared) panels(l lattice, all []shown.Member, names []string) (out []figure.Panel) {
 	along, _, _ := l.sides()
 	var seen [][]float64 // values that the panels show
 	for k, m := range all[1:] {

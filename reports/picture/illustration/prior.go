@@ -1,4 +1,4 @@
-package picture
+package illustration
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -17,8 +18,8 @@ const mostMarked = 30
 // toldApart is the maximum number of draws with a name, or a row, each.
 const toldApart = 7
 
-// priors are draws from priors, a figure for every illustration of the file.
-func priors(r pictureReport) []figure.Figure {
+// Priors are draws from priors, a figure for every illustration of the file.
+func Priors(r shown.Report) []figure.Figure {
 	return illustrated(r, "prior", func(all []record.Illustration) figure.Figure { return Samples(all...) })
 }
 

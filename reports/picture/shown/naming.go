@@ -1,4 +1,4 @@
-package picture
+package shown
 
 import (
 	"cmp"
@@ -27,17 +27,17 @@ type Naming struct {
 	Members []string // how each differs, and the number of folds of its scores if some are missing
 }
 
-// titled is a title: what a figure shows, and what tells it from other figures of the kind.
-func titled(what string, of ...string) string {
+// Titled is a title: what a figure shows, and what tells it from other figures of the kind.
+func Titled(what string, of ...string) string {
 	if of = slices.DeleteFunc(of, func(text string) bool { return text == "" }); len(of) == 0 {
 		return what
 	}
 	return what + ": " + strings.Join(of, ", ")
 }
 
-// nameMembers finds the settings that configurations share, and names each by the settings in
+// NameMembers finds the settings that configurations share, and names each by the settings in
 // which they differ. A setting that only some have, such as the kernel, is shared if these agree.
-func nameMembers(short map[string]string, members ...Member) (shared, named []string) {
+func NameMembers(short map[string]string, members ...Member) (shared, named []string) {
 	labels := []string{"", "likelihood ", "inference ", "kernel ", "mean ", "preprocess ", "tune "}
 	words := make([][]string, len(members))
 	for i, m := range members {
@@ -69,15 +69,15 @@ func nameMembers(short map[string]string, members ...Member) (shared, named []st
 	}
 	for i, m := range members {
 		named = append(named, m.Scores.Partial.Beside(
-			strings.TrimSpace(fmt.Sprintf("#%d %s", m.Index, shortened(strings.Join(names[i], ", "))))))
+			strings.TrimSpace(fmt.Sprintf("#%d %s", m.Index, Shortened(strings.Join(names[i], ", "))))))
 	}
 	return shared, named
 }
 
 var long = regexp.MustCompile(`\d+\.\d{5,}`)
 
-// shortened has four significant digits of every number with five decimals or more.
-func shortened(text string) string {
+// Shortened has four significant digits of every number with five decimals or more.
+func Shortened(text string) string {
 	return long.ReplaceAllStringFunc(text, func(number string) string {
 		v, err := strconv.ParseFloat(number, 64)
 		if err != nil {
@@ -94,11 +94,11 @@ func nameAll(r *reports.Report) (shared, labels []string) {
 	for i, c := range r.Configurations {
 		all = append(all, Member{Index: i, Configuration: c})
 	}
-	return nameMembers(r.ShortNames(), all...)
+	return NameMembers(r.ShortNames(), all...)
 }
 
-// conditioned is the name of a hyperparameter with its condition: "degree, where kind is poly".
-func conditioned(c reports.Configuration, h record.Hyperparameter) string {
+// Conditioned is the name of a hyperparameter with its condition: "degree, where kind is poly".
+func Conditioned(c reports.Configuration, h record.Hyperparameter) string {
 	if h.When == nil {
 		return spelled(h)
 	}
@@ -122,5 +122,5 @@ func spelled(h record.Hyperparameter) string {
 	return name
 }
 
-// capital begins a text with a capital letter.
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// Capital begins a text with a capital letter.
+func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -1,4 +1,4 @@
-package picture
+package tuning
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
 // Of two objectives the trials that none dominates are joined by stairs, and the others are hollow.
@@ -21,7 +22,7 @@ func TestParetoPictures(t *testing.T) {
 	c := reports.Configuration{Program: &record.Program{Objectives: []string{"loss", "seconds"}}, Studies: []reports.Study{{}},
 		Grid: []reports.GridPoint{at(3, 1, 1), at(1, 3, 3), at(2, 2, 9), at(3, 3, 3), part}}
 	draw := func() figure.Figure {
-		all := paretoPictures(newShown(&reports.Report{Configurations: []reports.Configuration{c}}, -1))
+		all := Pareto(shown.New(&reports.Report{Configurations: []reports.Configuration{c}}, -1))
 		if len(all) != 1 {
 			t.Fatalf("%d figures", len(all))
 		}
@@ -41,7 +42,7 @@ func TestParetoPictures(t *testing.T) {
 		t.Errorf("%+v", f.Panels)
 	}
 	c.Program = &record.Program{}
-	if all := paretoPictures(newShown(&reports.Report{Configurations: []reports.Configuration{c}}, -1)); len(all) > 0 {
+	if all := Pareto(shown.New(&reports.Report{Configurations: []reports.Configuration{c}}, -1)); len(all) > 0 {
 		t.Errorf("one objective: %+v", all)
 	}
 }

@@ -1,29 +1,30 @@
-package picture
+package tuning
 
 import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// tracesPicture shows the objective over the iterations of the chosen restart, for all
+// Traces shows the objective over the iterations of the chosen restart, for all
 // configurations on the same data that a local optimiser tuned to the same objective. If the errors
 // in held-out cases are traced, another panel shows them.
-func tracesPicture(r pictureReport) []figure.Figure {
+func Traces(r shown.Report) []figure.Figure {
 	tuned := func(c reports.Configuration) string {
-		if len(chosenPath(c)) < 2 {
+		if len(shown.ChosenPath(c)) < 2 {
 			return ""
 		}
 		return c.Objective + " of " + c.Dataset
 	}
-	return groupFigures(r, tuned, mostTold, func(part []Member, n Naming) figure.Figure {
+	return shown.GroupFigures(r, tuned, shown.MostTold, func(part []shown.Member, n shown.Naming) figure.Figure {
 		x := figure.Axis{Label: "iteration of the chosen restart"}
 		var lines []figure.Line
 		var names []string
 		p, held := figure.Panel{}, figure.Panel{}
 		for k, m := range part {
-			l, errors, score := trace(chosenPath(m.Configuration)), figure.Line{}, ""
+			l, errors, score := shown.Trace(shown.ChosenPath(m.Configuration)), figure.Line{}, ""
 			x.Hi = max(x.Hi, float64(len(l.X)-1))
 			l.Name = fmt.Sprintf("%s: ends at %s", n.Members[k], figure.Number(l.Y[len(l.Y)-1], 2))
 			if errors, score = tracedErrors(m.Configuration); len(errors.X) > 0 {
@@ -34,9 +35,9 @@ func tracesPicture(r pictureReport) []figure.Figure {
 			names = append(names, l.Name)
 			lines, p.Layers = append(lines, l), append(p.Layers, l)
 		}
-		p.X, p.Y = x, traceAxis(part[0].Configuration, lines...)
-		f := figure.Figure{Name: "traces", Title: titled("What is maximised, step by step", n.Heading),
-			Notes: remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}, Looks: r.looks(part, names)}
+		p.X, p.Y = x, shown.TraceAxis(part[0].Configuration, lines...)
+		f := figure.Figure{Name: "traces", Title: shown.Titled("What is maximised, step by step", n.Heading),
+			Notes: shown.Remarks(n.Note), Columns: 1, Panels: []figure.Panel{p}, Looks: r.Looks(part, names)}
 		if held.X = x; len(held.Layers) > 0 {
 			f.Columns, f.Panels = 2, append(f.Panels, held)
 		}
@@ -50,7 +51,7 @@ func tracedErrors(c reports.Configuration) (l figure.Line, score string) {
 	if score = "errors"; len(c.Classes) == 0 {
 		score = "rmse"
 	}
-	for i, s := range chosenPath(c) {
+	for i, s := range shown.ChosenPath(c) {
 		if v, ok := s.Scores[score]; ok {
 			l.X, l.Y = append(l.X, float64(i)), append(l.Y, float64(v))
 		}

@@ -1,32 +1,33 @@
-package picture
+package tuning
 
 import (
 	"fmt"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
+	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 	"gonum.org/v1/gonum/floats"
 )
 
-// evidencePicture plots the tuning objective on the training cases against the test information,
-// for all points that were scored. It marks the best point by each. Where the two are close, the
-// objective chooses well (GPML 3.7.3, 5.4.3). Three configurations or more are compared in the same
-// way, by their log evidence.
-func evidencePicture(r pictureReport) []figure.Figure {
+// EvidenceInformation plots the tuning objective on the training cases against the test
+// information, for all points that were scored. It marks the best point by each. Where the two are
+// close, the objective chooses well (GPML 3.7.3, 5.4.3). Three configurations or more are compared
+// in the same way, by their log evidence.
+func EvidenceInformation(r shown.Report) []figure.Figure {
 	scored := func(c reports.Configuration) bool {
 		_, information := scoredPoints(c)
 		return len(information) > 1
 	}
 	const information = "test information (bits per case)"
-	out := figurePerConfiguration(r, scored, 6, func(part []Member, n Naming) figure.Figure {
-		f := figure.Figure{Name: "evidence-information", Title: titled(capital(reports.Spaced(
+	out := shown.FigurePerConfiguration(r, scored, 6, func(part []shown.Member, n shown.Naming) figure.Figure {
+		f := figure.Figure{Name: "evidence-information", Title: shown.Titled(shown.Capital(reports.Spaced(
 			part[0].Configuration.Maximised()))+" against test information", n.Heading), Columns: min(3, len(part))}
-		f.Notes = remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
+		f.Notes = shown.Remarks(n.Note, "scores of "+part[0].Configuration.Evaluations[0].Name)
 		for k, m := range part {
 			c := m.Configuration
 			value, bits := scoredPoints(c)
-			panel := figure.Panel{Title: n.Members[k], X: figure.Axis{Label: objectiveLabel(c)},
+			panel := figure.Panel{Title: n.Members[k], X: figure.Axis{Label: shown.ObjectiveLabel(c)},
 				Y: figure.Axis{Label: information}}
 			panel.Layers = append(panel.Layers, figure.Points{Name: "point", X: value, Y: bits})
 			panel.Layers = append(panel.Layers, bestOf(c.Maximised(), value, bits)...)
@@ -34,12 +35,12 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		}
 		return f
 	})
-	for i, group := range groupsOf(r) {
-		if r.onlyOne >= 0 {
+	for i, group := range shown.GroupsOf(r) {
+		if r.OnlyOne >= 0 {
 			break // it compares all configurations, never one
 		}
-		n := r.naming(group...)
-		title, note := r.evaluation(group[0].Name)
+		n := r.Naming(group...)
+		title, note := r.Evaluation(group[0].Name)
 		var value, bits []float64
 		var layers []figure.Layer
 		for k, m := range group {
@@ -56,8 +57,8 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		if len(value) < 3 {
 			continue
 		}
-		notes := remarks(n.Note, note, cases(group))
-		if len(layers) > mostTold {
+		notes := shown.Remarks(n.Note, note, shown.Cases(group))
+		if len(layers) > shown.MostTold {
 			if left := len(layers) - len(value); left > 0 {
 				notes = append(notes, table.Counted(left, "configuration is", "configurations are")+
 					" not drawn, of which not all folds are done")
@@ -66,8 +67,8 @@ func evidencePicture(r pictureReport) []figure.Figure {
 		}
 		out = append(out, figure.Figure{
 			Name:  fmt.Sprintf("evidence-information-configurations-%d", i),
-			Title: titled("Log evidence and test information of all", n.Heading, title), Columns: 1,
-			Notes: notes, Looks: r.looks(group, n.Members),
+			Title: shown.Titled("Log evidence and test information of all", n.Heading, title), Columns: 1,
+			Notes: notes, Looks: r.Looks(group, n.Members),
 			Panels: []figure.Panel{{X: figure.Axis{Label: "log evidence (nats)"}, Y: figure.Axis{Label: information},
 				Layers: append(layers, bestOf("log_evidence", value, bits)...)}},
 		})
