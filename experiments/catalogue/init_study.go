@@ -91,17 +91,17 @@ type study struct {
 
 // Kernels of studies: one length scale for all inputs, one for each, the latter plus a linear
 // kernel, a sum of functions of one input each, and one of rougher functions. MEAN stands for the
-// mean of the priors of length scales. Without priors the largest log evidence is often that of an
-// overfit.
+// mean of the priors of length scales. For classes the largest log evidence without priors is often
+// that of an overfit; for a numeric label it is not.
 const (
-	scales = "length_scale: {prior: {log_normal: {mean: MEAN, sd: 0.8}}}"
-	ofOne  = "amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}"
-	same   = "{se: {ard: false, " + scales + "}}"
-	each   = "{se: {ard: true, " + scales + "}}"
-	trend  = "{sum: [linear, {se: {ard: true, " + scales + "}}]}"
-	apart  = "{additive: {kernel: {se: {" + ofOne + ", ard: true, " +
-		"length_scale: {prior: {log_normal: {mean: 0.7, sd: 0.8}}}}}}}"
-	rough = "{matern32: {ard: true, " + scales + "}}"
+	scales = ", length_scale: {prior: {log_normal: {mean: MEAN, sd: 0.8}}}"
+	ofOne  = ", amplitude: {prior: {log_normal: {mean: 0, sd: 1}}}, " +
+		"length_scale: {prior: {log_normal: {mean: 0.7, sd: 0.8}}}"
+	same  = "{se: {ard: false" + scales + "}}"
+	each  = "{se: {ard: true" + scales + "}}"
+	trend = "{sum: [linear, {se: {ard: true" + scales + "}}]}"
+	apart = "{additive: {kernel: {se: {ard: true" + ofOne + "}}}}"
+	rough = "{matern32: {ard: true" + scales + "}}"
 )
 
 // Numbers of cases up to which a study uses the full covariance matrix, and up to which it uses all
@@ -205,6 +205,9 @@ func (s study) of(p problem) study {
 		}
 		if p.wide() {
 			k = strings.ReplaceAll(k, "ard: true", "ard: false")
+		}
+		if p.classes == nil {
+			k = strings.NewReplacer(scales, "", ofOne, "").Replace(k)
 		}
 		k = strings.ReplaceAll(k, "MEAN", mean)
 		if !slices.Contains(kernels, k) {
@@ -339,13 +342,15 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 	w.line("")
 	likelihood, inference, tunes := s.model(p)
 	w.line("model: # any value may be a list: every combination is tuned and compared")
-	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale; priors prevent overfitting")
+	prior, priors := "", ""
+	if p.classes != nil {
+		prior, priors = ", objective: log_posterior", "; priors prevent overfitting"
+	}
+	w.line("  kernel: # gpc-tune list kernels; ard: true gives every input a length scale%s", priors)
 	for _, k := range s.kernels {
 		if p.scaled() {
 			amplitude := "amplitude: " + p.start(p.target.SD)
-			k = strings.NewReplacer(ofOne, strings.TrimSuffix(amplitude, "}")+
-				fmt.Sprintf(", prior: {log_normal: {mean: %.1f, sd: 1}}}", math.Log(p.target.SD)),
-				"{se: {ard", "{se: {"+amplitude+", ard",
+			k = strings.NewReplacer("{se: {", "{se: {"+amplitude+", ",
 				"{matern32: {", "{matern32: {"+amplitude+", ", "[linear,",
 				"[{linear: {"+amplitude+"}},").Replace(k)
 		}
@@ -377,8 +382,7 @@ func (s study) write(p problem, left []string, most time.Duration, least float64
 		w.line("# Laplace's method tunes, which is quick; EP predicts, because its probabilities are better")
 		steps += ", inference: " + tunes
 	}
-	w.line("tune: {method: bfgs, restarts: %d, objective: log_posterior%s} # gpc-tune list strategies", s.restarts,
-		steps)
+	w.line("tune: {method: bfgs, restarts: %d%s%s} # gpc-tune list strategies", s.restarts, prior, steps)
 	w.line("")
 	if s.mode && p.classes != nil {
 		w.line("predict: {average: map} # EP would take too long; averages of Laplace's method are too near to ½")

@@ -102,7 +102,7 @@ func TestWhatStudiesLack(t *testing.T) {
 }
 
 // Many inputs share a length scale, and functions of one input each need several and not too many.
-// The median of the prior is twice the root of their number.
+// The median of the prior is twice the root of their number. For a numeric label there are no priors.
 func TestKernelsOfStudies(t *testing.T) {
 	s := study{kernels: []string{same, each, trend, apart}}
 	for _, c := range []struct {
@@ -115,7 +115,7 @@ func TestKernelsOfStudies(t *testing.T) {
 		{50, 101, "3.0", []string{same, strings.ReplaceAll(trend, "true", "false")}}, {101, 101, "3.0", []string{same, each, trend}},
 		{500, 501, "3.8", []string{same, strings.ReplaceAll(trend, "true", "false")}},
 	} {
-		p := problem{cases: c.cases, inputs: c.inputs}
+		p := problem{cases: c.cases, inputs: c.inputs, classes: counts(c.cases/2, c.cases-c.cases/2)}
 		want := strings.Split(strings.ReplaceAll(strings.Join(c.want, "|"), "MEAN", c.mean), "|")
 		if got := s.of(p).kernels; !slices.Equal(got, want) {
 			t.Errorf("%+v: %q, want %q", c, got, want)
@@ -123,6 +123,10 @@ func TestKernelsOfStudies(t *testing.T) {
 		if wide := c.inputs > max(c.cases, 100); p.wide() != wide {
 			t.Errorf("%+v: wide %v", c, p.wide())
 		}
+	}
+	plain := []string{"{se: {ard: false}}", "{se: {ard: true}}", "{sum: [linear, {se: {ard: true}}]}", "{additive: {kernel: {se: {ard: true}}}}"}
+	if got := s.of(problem{cases: 50, inputs: 3}).kernels; !slices.Equal(got, plain) {
+		t.Errorf("of a numeric label: %q, want %q", got, plain)
 	}
 }
 
@@ -197,14 +201,14 @@ func TestWrittenStudies(t *testing.T) {
 	text = study{mode: true, restarts: 1, inducing: 50}.write(p, nil, time.Minute, 0)
 	has(text, "  inference: [{laplace: {inducing: 50}}, base_rate, logistic_regression] #", "tune: {method: bfgs, restarts: 1, objective: log_posterior} #",
 		"predict: {average: map} # EP would take too long")
-	s = study{kernels: []string{trend, rough, same, apart}, restarts: 1, inducing: 50, steps: 30, subsample: 2000}
+	s = study{kernels: []string{"{sum: [linear, {se: {ard: true}}]}", "{matern32: {ard: true}}", "{se: {ard: false}}"}, restarts: 1,
+		inducing: 50, steps: 30, subsample: 2000}
 	p = problem{cases: 9000, inputs: 9001, target: columns.Spread{Mean: 1000, SD: 50, Skewed: true}, test: &data.Summary{Cases: 70}}
-	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true, "+scales+"}}]}\n",
-		"    - {matern32: {amplitude: {init: 50}, ard: true, "+scales+"}}\n",
-		"    - {additive: {kernel: {se: {amplitude: {init: 50, prior: {log_normal: {mean: 3.9, sd: 1}}}, ard: true, length_scale: {prior: {log_normal: {mean: 0.7, sd: 0.8}}}}}}}\n", "    - {se: {amplitude: {init: 50}, ard: false, "+scales+"}}\n",
+	has(s.write(p, nil, time.Minute, 0), "  subsample: 2000 #", "    - {sum: [{linear: {amplitude: {init: 50}}}, {se: {amplitude: {init: 50}, ard: true}}]}\n",
+		"    - {matern32: {amplitude: {init: 50}, ard: true}}\n", "    - {se: {amplitude: {init: 50}, ard: false}}\n",
 		"  # 9001 inputs for 9000 cases: one length scale for all.", "  mean: {constant: {fixed: 1000}} # the label has mean 1000 and standard deviation 50\n",
 		"  likelihood: {gaussian: {noise: {init: 25}}}\n  # the label is skewed", "  inference: [{exact: {inducing: 50}}] #", "  # inducing inputs: a covariance of lower rank",
-		"tune: {method: bfgs, restarts: 1, objective: log_posterior, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
+		"tune: {method: bfgs, restarts: 1, evaluations: 30} #", "evaluate: test # the 70 cases of the test set; or kfold")
 }
 
 // Studies are ordered from the largest to the smallest, and studies with the full covariance come
