@@ -333,8 +333,9 @@ func (s *nearby) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kern
 		from, to := part*casesAtOnce, min(m, (part+1)*casesAtOnce)
 		inputs := &kernel.Inputs{X: z.X.Slice(from, to, 0, z.Dim()).(*mat.Dense)}
 		closest := correlations(k, theta, inputs, s.x)
-		p := newPairs((to-from)*(s.rows()-s.ofNew()), z.Dim())
+		numbers := make([]float64, s.rows()-s.ofNew())
 		for j := from; j < to; j++ {
+			p := newPairs(len(numbers), z.Dim())
 			near := s.near(closest.RawRowView(j-from), z.X.RawRowView(j))
 			for a, i := range near {
 				dst.Set(a, j, float64(i))
@@ -344,13 +345,10 @@ func (s *nearby) cross(dst *mat.Dense, k kernel.Kernel, theta []float64, z *kern
 				}
 				p.add(row, z.X.RawRowView(j))
 			}
-		}
-		numbers := make([]float64, p.size)
-		kernel.Pairs(k, numbers, theta, p.x, p.z)
-		near, size := s.ofNew(), len(numbers)/(to-from)
-		for j := from; j < to; j++ {
-			for a, v := range numbers[(j-from)*size : (j-from+1)*size] {
-				dst.Set(near+a, j, v)
+			// The pairs of an input alone give it the same bits whatever the other inputs are.
+			kernel.Pairs(k, numbers, theta, p.x, p.z)
+			for a, v := range numbers {
+				dst.Set(s.ofNew()+a, j, v)
 			}
 		}
 	})

@@ -285,6 +285,27 @@ func TestNeighboursOfSeveralClasses(t *testing.T) {
 	}
 }
 
+// TestPredictionsByNeighboursAlone: a case is predicted the same, bit by bit, with others and alone, with two classes
+// and with three.
+func TestPredictionsByNeighboursAlone(t *testing.T) {
+	z, structure := roughData(9, 37, 2, true).X, objective.Neighbours{Count: 4}
+	for name, p := range map[string]*objective.Point{
+		"two":   pointAt(t, methodsWithStructure(structure)["ep"], kernel.Matern32{}, objective.LogEvidence{}, roughData(4, 90, 2, false), 0),
+		"three": pointAt(t, classesWithStructure(structure)["laplace"], kernel.Matern32{}, objective.LogEvidence{}, threeClasses(4, 90, 2), 0),
+	} {
+		means, variances := p.Latents(z)
+		for i := range 37 {
+			mean, variance := p.Latents(&kernel.Inputs{X: mat.NewDense(1, 2, z.X.RawRowView(i))})
+			for c := range means {
+				if mean[c][0] != means[c][i] || variance[c][0] != variances[c][i] {
+					t.Errorf("%s classes, case %d: N(%v, %v) alone, N(%v, %v) with others", name, i, mean[c][0], variance[c][0],
+						means[c][i], variances[c][i])
+				}
+			}
+		}
+	}
+}
+
 // TestNeighbourGradientsOfSeveralClasses compares gradients with central differences, with noise too.
 func TestNeighbourGradientsOfSeveralClasses(t *testing.T) {
 	noise := kernel.Sum{{Kind: "matern32", Kernel: kernel.Matern32{}}, {Kind: "noise", Kernel: kernel.Noise{}}}

@@ -97,8 +97,7 @@ func (p ClassesPosterior) Latent(mean, variance []float64, c int, cross *mat.Den
 		return
 	}
 	if of, is := p.predictor.(eachInput); is {
-		eachRow(len(diag), func(j int) {
-			s := of.covariance(j, []int{c}, []*mat.Dense{cross}, [][]float64{diag}, false)
+		of.covariances([]int{c}, []*mat.Dense{cross}, [][]float64{diag}, false, func(j int, s *mat.SymDense) {
 			variance[j] = max(s.At(0, 0), 0)
 		})
 		return
@@ -122,7 +121,7 @@ func (p ClassesPosterior) Covariances(
 		for c := range classes {
 			classes[c] = c
 		}
-		eachRow(count, func(j int) { visit(j, of.covariance(j, classes, cross, diag, differences)) })
+		of.covariances(classes, cross, diag, differences, visit)
 		return
 	}
 	of := p.predictor.(projector)
@@ -162,9 +161,11 @@ func share[T any](list []T, class int) T { return list[min(class, len(list)-1)] 
 
 // eachInput computes the covariances of every input alone.
 type eachInput interface {
-	// covariance is the covariance of some classes at new input j, with the other arguments of
-	// Covariances. cross and diag have one entry for all classes, or one for each.
-	covariance(j int, classes []int, cross []*mat.Dense, diag [][]float64, differences bool) *mat.SymDense
+	// covariances is Covariances for some classes. cross and diag have one entry for all of them,
+	// or one for each.
+	covariances(
+		classes []int, cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
+	)
 }
 
 // projector computes covariances of latent values at some inputs: between classes c and d they are

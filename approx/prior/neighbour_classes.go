@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
 	"github.com/gpc-tune/gpc-tune/internal/sparse"
 )
 
@@ -133,16 +134,31 @@ func (p *neighbourClasses) Shrink(dst, x, _ []float64) {
 	}
 }
 
-// Preconditioner implements Classes: the prior itself.
-func (p *neighbourClasses) Preconditioner() Preconditioner { return exactly{p} }
+// Preconditioner implements Classes, with diag π in place of W: the factors of the classes one by
+// one take a fraction of the operations of the joint factor.
+func (p *neighbourClasses) Preconditioner() Preconditioner {
+	s := apart{n: p.n}
+	for c := range p.classes {
+		of := share(p.of, c)
+		s.factors = append(s.factors, of.near.sites().Cholesky(of.rows))
+	}
+	return s
+}
 
-// exactly is the Preconditioner of a prior whose factor takes no longer than a similar one.
-type exactly struct{ *neighbourClasses }
+// apart has the factors of K̂_c⁻¹ + diag π_c.
+type apart struct {
+	n       int
+	factors []*sparse.Cholesky
+}
 
-func (p exactly) Factorise(pi []float64) bool { return p.neighbourClasses.Factorise(pi) == nil }
+func (p apart) Factorise(pi []float64) bool {
+	ok := make([]bool, len(p.factors))
+	linalg.Parallel(len(ok), func(c int) { ok[c] = p.factors[c].Factor(pi[c*p.n : (c+1)*p.n]) })
+	return !slices.Contains(ok, false)
+}
 
-func (p exactly) Covariance(dst, x []float64) {
-	p.factor.Solve(x)
+func (p apart) Covariance(dst, x []float64) {
+	linalg.Parallel(len(p.factors), func(c int) { p.factors[c].Solve(x[c*p.n : (c+1)*p.n]) })
 	copy(dst, x)
 }
 
@@ -303,24 +319,39 @@ func (p neighbourPosterior) Mean(mean []float64, c int, cross *mat.Dense) {
 	})
 }
 
-// covariance implements eachInput. Between classes c and d it is δ_cd D_c + w_cᵀ Σ_cd w_d.
-func (p neighbourPosterior) covariance(
-	j int, classes []int, cross []*mat.Dense, diag [][]float64, differences bool,
-) *mat.SymDense {
-	count := len(classes)
-	variables, weights, own := make([][]int, count), make([][]float64, count), make([]float64, count)
-	for a, c := range classes {
-		of, x := share(p.of, c), share(cross, a)
-		members, w, d := of.dependence(x, j, of.crossNeighbours(x), share(diag, a)[j])
-		for _, i := range members {
-			variables[a] = append(variables[a], c*p.n+i)
+// inputsOfFactor is the number of new inputs that go through a factor together.
+const inputsOfFactor = 8
+
+// covariances implements eachInput. Between classes c and d they are δ_cd D_c + w_cᵀ Σ_cd w_d.
+func (p neighbourPosterior) covariances(
+	classes []int, cross []*mat.Dense, diag [][]float64, differences bool, visit func(j int, sigma *mat.SymDense),
+) {
+	count := len(diag[0])
+	linalg.Parallel((count+inputsOfFactor-1)/inputsOfFactor, func(part int) {
+		var variables [][]int
+		var weights [][]float64
+		var own []float64
+		first := part * inputsOfFactor
+		for j := first; j < min(count, first+inputsOfFactor); j++ {
+			for a, c := range classes {
+				of, x := share(p.of, c), share(cross, a)
+				members, w, d := of.dependence(x, j, of.crossNeighbours(x), share(diag, a)[j])
+				for k := range members {
+					members[k] += c * p.n
+				}
+				variables, weights, own = append(variables, members), append(weights, w), append(own, d)
+			}
 		}
-		weights[a], own[a] = w, d
-	}
-	s := new(mat.SymDense)
-	s.SetRawSymmetric(p.factor.Gram(variables, weights, differences))
-	for a, d := range own {
-		s.SetSym(a, a, s.At(a, a)+d)
-	}
-	return s
+		// Equal numbers of columns give an input the same bits whatever the others are.
+		rest := inputsOfFactor*len(classes) - len(own)
+		variables, weights = append(variables, make([][]int, rest)...), append(weights, make([][]float64, rest)...)
+		for k, sum := range p.factor.Grams(len(classes), variables, weights, differences)[:len(own)/len(classes)] {
+			s := new(mat.SymDense)
+			s.SetRawSymmetric(sum)
+			for a := range classes {
+				s.SetSym(a, a, s.At(a, a)+own[k*len(classes)+a])
+			}
+			visit(first+k, s)
+		}
+	})
 }

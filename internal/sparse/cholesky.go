@@ -283,9 +283,10 @@ func (c *Cholesky) Square(variables []int, x []float64) (square float64) {
 	return square
 }
 
-// Gram is XᵀA⁻¹X for columns of X that are 0 except at some variables. With differences the mean of
-// the columns of A^-½ X is subtracted from each.
-func (c *Cholesky) Gram(variables [][]int, x [][]float64, differences bool) blas64.Symmetric {
+// Grams are the matrices XᵀA⁻¹X for groups of this many columns of X. Every column is 0 except at
+// some variables. With differences the mean of the columns of A^-½ X of a group is subtracted from
+// each.
+func (c *Cholesky) Grams(group int, variables [][]int, x [][]float64, differences bool) []blas64.Symmetric {
 	columns := len(x)
 	values := map[int]blas64.General{} // parts of X in the fronts on the way to the root
 	var way []int
@@ -300,7 +301,10 @@ func (c *Cholesky) Gram(variables [][]int, x [][]float64, differences bool) blas
 		}
 	}
 	slices.Sort(way)
-	sum := linalg.NewSym(columns)
+	sums := make([]blas64.Symmetric, columns/group)
+	for i := range sums {
+		sums[i] = linalg.NewSym(group)
+	}
 	for _, k := range way {
 		f, b, own := c.fronts[k], c.blocks[k], values[k]
 		top, rest := own, own
@@ -314,15 +318,30 @@ func (c *Cholesky) Gram(variables [][]int, x [][]float64, differences bool) blas
 				floats.Add(parent.Data[j*columns:(j+1)*columns], rest.Data[i*columns:(i+1)*columns])
 			}
 		}
-		if differences {
-			for i := range top.Rows {
-				row := top.Data[i*columns : (i+1)*columns]
-				floats.AddConst(-floats.Sum(row)/float64(columns), row)
+		for i := range top.Rows {
+			for g, sum := range sums {
+				addSquare(sum, top.Data[i*columns+g*group:i*columns+(g+1)*group], differences)
 			}
 		}
-		linalg.Syrk(blas.Trans, 1, top, 1, sum)
+		delete(values, k)
 	}
-	return sum
+	return sums
+}
+
+// addSquare adds x xᵀ to sum. With differences it subtracts the mean from x first.
+func addSquare(sum blas64.Symmetric, x []float64, differences bool) {
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for a := range x {
+		if differences {
+			x[a] -= mean
+		}
+		for b, w := range x[:a+1] {
+			sum.Data[b*sum.Stride+a] += x[a] * w
+		}
+	}
 }
 
 // Entries are numbers of a symmetric matrix M of the order of A.

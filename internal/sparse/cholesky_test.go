@@ -134,7 +134,10 @@ func TestRowsWithWeights(t *testing.T) {
 		var gram mat.Dense
 		some := dense.Slice(0, 3, 0, n)
 		gram.Product(some, &inverse, some.T())
-		got, less := c.Gram(rows[:3], v[:3], false), c.Gram(rows[:3], v[:3], true)
+		got, less := c.Grams(3, rows[:3], v[:3], false)[0], c.Grams(3, rows[:3], v[:3], true)[0]
+		for i, alone := range c.Grams(1, rows[:3], v[:3], false) {
+			near("vᵀA⁻¹v", alone.Data[0], gram.At(i, i))
+		}
 		between := func(at func(i, j int) float64, i, j int) float64 { return at(i, i) - 2*at(i, j) + at(j, j) }
 		for i := range 3 {
 			sum := 0.0
