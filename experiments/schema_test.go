@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -214,8 +215,8 @@ func damageYAML(node any, try func()) {
 	}
 	switch node := node.(type) {
 	case map[string]any:
-		for key, old := range node {
-			each(old, func(v any) { node[key] = v })
+		for _, key := range slices.Sorted(maps.Keys(node)) { // the same ones are tried each time
+			each(node[key], func(v any) { node[key] = v })
 		}
 		node["strange"] = 1
 		try()

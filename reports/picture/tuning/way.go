@@ -9,7 +9,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// Way show the values on the way of the trials of a program, by its own steps: a line for
+// Way shows the values on the way of the trials of a program, by its own steps: a line for
 // each trial, the best one by itself, and trials that were stopped early.
 func Way(r shown.Report) []figure.Figure {
 	reported := func(c reports.Configuration) bool {
