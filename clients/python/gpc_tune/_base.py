@@ -22,10 +22,12 @@ except ImportError:
             """The parameters by their names."""
             return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
-        def __repr__(self) -> str:
-            known = inspect.signature(type(self)).parameters
-            said = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v != known[k].default)
-            return f"{type(self).__name__}({said})"
+        def set_params(self, **params: Any) -> "BaseEstimator":
+            """Sets parameters by their names, and returns self."""
+            if unknown := sorted(params.keys() - self.get_params().keys()):
+                raise ValueError(f"{type(self).__name__} has no {unknown[0]!r}, but {[*self.get_params()]}")
+            vars(self).update(params)
+            return self
 
     class ClassifierMixin:  # type: ignore[no-redef]
         """A classifier is scored by its accuracy."""

@@ -85,16 +85,17 @@ class Search:
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
+        if not isinstance(n_jobs, int) or n_jobs < 1:
+            raise InvalidError(f"n_jobs is {n_jobs!r}, expected 1 or more: it decides which points are proposed")
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
         self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
         self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
-        tune = {"method": method, "trials": self._trials,
-                **({"parallel": int(n_jobs)} if n_jobs != 1 and method in ("bayes", "auto", "cmaes") else {})}
+        parallel = {"parallel": n_jobs} if n_jobs > 1 and method in ("bayes", "auto", "cmaes") else {}
         study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
-                            "tune": tune}, indent=1, default=plain)
+                            "tune": {"method": method, "trials": self._trials, **parallel}}, indent=1, default=plain)
         self._file, self._run, self._asked = (os.path.join(self._folder, name)
                                               for name in ("search.yaml", "run", "asked.json"))
         self.untold_: list[Asked] = []
@@ -237,8 +238,7 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
             while len(running) < n_jobs and (one := again.pop(0) if again else search._next()) is not None:
                 running.add(pool.submit(run, one))
             ended, running = concurrent.futures.wait(running, return_when="FIRST_COMPLETED")
-            for future in ended:
-                future.result()
+            [future.result() for future in ended]
     return search
 
 

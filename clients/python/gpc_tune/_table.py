@@ -142,9 +142,7 @@ def values_of(values: Any, kind: str) -> Values:
     """The values of a column of this kind. What cannot have the kind is text, which the program reports."""
     try:
         if kind == "number":
-            if hasattr(values, "cat"):
-                values = np.asarray(values)
-            out = numbers(values)
+            out = numbers(np.asarray(values) if hasattr(values, "cat") else values)
             if np.isinf(out).any():
                 raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
             return out

@@ -462,7 +462,8 @@ def test_a_column_of_ids_is_named_without_the_study():
 
 @pytest.mark.parametrize("options, text", [
     ({"method": "foo"}, "^method is 'foo', expected one of bayes, auto, random, sobol, latin_hypercube, nelder_mead, cmaes$"),
-    ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "must be from 1")])
+    ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "^n_jobs is 0, expected 1 or more"),
+    ({"n_jobs": -1}, "^n_jobs is -1, expected"), ({"n_jobs": None}, "^n_jobs is None, expected")])
 def test_a_search_refuses_mistakes_before_the_first_point(options, text):
     with pytest.raises(gpc_tune.InvalidError, match=text):
         gpc_tune.Search({"x": (0.0, 1.0)}, **options)
