@@ -86,11 +86,25 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			d.Path = append(d.Path, TrialStep{onTheta(c.Record, step.Theta), step.Value})
 		}
 		for _, theta := range t.Asked {
-			d.Points = append(d.Points, TrialPoint{Hyperparameters: Values{},
+			d.Points = append(d.Points, TrialPoint{Hyperparameters: unmeasured(c.Record, theta),
 				Theta: onTheta(c.Record, theta), Value: Number(math.NaN()), Gradient: Number(math.NaN()),
 				Scores: Values{}, Failure: t.Failure.String()})
 		}
 		out = append(out, d)
 	}
 	return out
+}
+
+// unmeasured names all hyperparameters, in natural units, of a point of a trial that has failed.
+// theta has the free ones.
+func unmeasured(c record.Configuration, theta []record.Number) Values {
+	var x []record.Number
+	for _, h := range c.Hyperparameters {
+		v := h.Init
+		if !h.Fixed && len(theta) > 0 {
+			v, theta = record.Number(h.Spec().Map.Natural(float64(theta[0]))), theta[1:]
+		}
+		x = append(x, v)
+	}
+	return natural(c, x)
 }

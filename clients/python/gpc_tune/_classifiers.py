@@ -159,10 +159,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def why(self, X: Any) -> Any:
         """Says what moved each prediction, by Shapley values. A row takes up to seconds.
 
-        The table has ``class``, whose probability is explained; ``base``, its mean probability; the effect of an input,
-        which with base have the probability as their sum; ``nearest``, positions in the X of fit (load does not know
-        them), classes and kernel values, empty with inducing inputs; ``outside``, inputs that are missing, and those
-        outside of what was seen.
+        The table has ``class``, whose probability is explained; ``base``, its mean over up to 50 cases of fit, or for
+        logistic_regression the one at their medians; the effect of each input, which with base sum to the probability;
+        ``nearest``, positions in the X of fit (load does not know them), classes and kernel values, empty with inducing
+        inputs; ``outside``, inputs that are missing, and those outside of what was seen.
         """
         head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
         of = dict(zip(head, zip(*rows)))
@@ -311,7 +311,7 @@ class GaussianProcessClassifier(_Classifier):
             or another of ``explain("strategies")``, as in ``{"method": "bfgs", "restarts": 5}``. By default by bfgs on
             the log evidence of Laplace's method if ep or sampling predicts, and else of the method itself.
         cv (int, optional): Number of folds whose held-out predictions sets() compares with. By default no sets.
-        random_state (int, optional): Seed of all random numbers.
+        random_state (int, optional): Seed of all random numbers. Without one it is 0, so that a fit repeats.
         verbose (bool): Shows progress on standard error.
 
     Attributes:

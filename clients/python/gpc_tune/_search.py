@@ -73,7 +73,7 @@ class Search:
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
             if there are to be more. One Python at a time uses it.
-        random_state (int, optional): Seed of the search.
+        random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats.
 
     Attributes:
         untold_ (list of Asked): Points whose values are not told yet, also of an earlier program in this folder.
@@ -262,7 +262,9 @@ def _range(name: str, of: Any) -> Any:
         return {"whole" if whole else "linear": {"from": of[0], "to": of[1]}}
     if not isinstance(of, Mapping):
         raise ValueError(f"the range of {name} is {of!r}, expected (from, to), [value, ...] or {{scale: (from, to)}}")
-    return {scale: {"from": v[0], "to": v[1]} if isinstance(v, tuple) and len(v) == 2 else v for scale, v in of.items()}
+    more = {key: v for key, v in of.items() if key in ("when", "step", "init")}  # options beside the ends
+    return {scale: {"from": v[0], "to": v[1], **more} if isinstance(v, (tuple, list)) and len(v) == 2 else v
+            for scale, v in of.items() if scale not in more}
 
 
 def _compare(folder: str, *studies: dict[str, Any]) -> None:

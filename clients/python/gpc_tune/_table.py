@@ -198,8 +198,7 @@ def _value(v: Any) -> tuple[int, bytes]:
     if isinstance(v, int):
         return 6 if isinstance(v, _Long) else 5, _varint(v << 1)  # zigzag; none is negative
     if isinstance(v, str):
-        text = v.encode()
-        return 8, _varint(len(text)) + text
+        return 8, _varint(len(text := v.encode())) + text
     if isinstance(v, list):
         items = [_value(i) for i in v]
         kind, size = items[0][0], len(v)
@@ -212,6 +211,5 @@ def _struct(fields: dict[int, Any]) -> bytes:
     out, last = b"", 0
     for number, value in fields.items():
         kind, text = _value(value)
-        out += bytes([(number - last) << 4 | kind]) + text
-        last = number
+        out, last = out + bytes([(number - last) << 4 | kind]) + text, number
     return out + b"\0"

@@ -493,3 +493,23 @@ def test_both_classifiers_prepare_columns_in_the_same_way():
     table = X.assign(c=np.where(np.arange(60) % 6 == 0, np.nan, X["b"] ** 3))
     tuned = gpc_tune.TunedClassifier(time=1, verbose=False).fit(table, Y)
     assert tuned._model.field("columns")["inputs"] == fitted().fit(table, Y)._model.field("columns")["inputs"]
+
+
+def test_ranges_may_be_short_with_options():
+    long = {"kind": ["a", "b"], "c": {"log": {"from": 1e-3, "to": 1, "when": {"kind": "a"}}}, "n": {"whole": {"from": 2, "to": 8, "step": 2}}}
+    short = {"kind": ["a", "b"], "c": {"log": [1e-3, 1], "when": {"kind": "a"}}, "n": {"whole": (2, 8), "step": 2}}
+    points = []
+    for space in (long, short):
+        search = gpc_tune.minimize(lambda p: p["n"] + p.get("c", 1), space, trials=6, random_state=3)
+        points.append([t["point"] for t in search.trials_])
+    assert points[0] == points[1] and any(p["n"] in (4, 6) for p in points[1])
+
+
+def test_failed_trials_have_their_points():
+    def f(p):
+        if p["a"] > 0.5:
+            raise ZeroDivisionError("no")
+        return p["a"]
+    search = gpc_tune.minimize(f, {"a": (0.0, 1.0), "l": {"log": (1e-3, 1e3)}}, trials=8, method="random", random_state=1, catch=(ZeroDivisionError,))
+    failed = [t["point"] for t in search.trials_ if t["failure"]]
+    assert failed and all(0.5 < p["a"] <= 1 and 1e-3 <= p["l"] <= 1e3 for p in failed)
