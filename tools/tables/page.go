@@ -41,8 +41,8 @@ func several(all []result, seed string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("With %s the mean log loss of the %.0f tables of three or more classes is %.3f, and that "+
-		"of the best of the four\n%.3f; the largest ratio is %.2f.\n", seed, n, own/n, best/n, worst)
+	return fmt.Sprintf("With %s the answers for the %.0f tables of three or more classes have the mean log loss "+
+		"%.3f.\nThe best of the four have %.3f. The largest ratio is %.2f.\n", seed, n, own/n, best/n, worst)
 }
 
 // least is the smallest of several losses.
