@@ -391,11 +391,12 @@ class TunedClassifier(_Classifier):
 
     Attributes:
         classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
-        answer_ (dict): ``configuration``, the number of the best model; ``score`` with its 95 % interval ``low`` to
-            ``high``, in units of ``by``, and ``corrected`` for the choice of ``competed``; ``margin`` to the ``next``
-            best; ``set``, numbers of those that may be best; ``rivals``, a dict for each other one with configuration,
-            score, difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons
-            to doubt with their remedies; ``drivers``, importances. ``explain("margin")`` explains a key.
+        answer_ (dict): ``model``, the best one, with its kernel, likelihood and inference; ``configuration``, its
+            number; ``score`` with its 95 % interval ``low`` to ``high``, in units of ``by``, and ``corrected`` for
+            the choice of ``competed``; ``margin`` to the ``next`` best; ``set``, numbers of those that may be best;
+            ``rivals``, a dict for each other one with configuration, score, difference, low, high, p and in_set;
+            ``skill``, whether it is better than chance; ``trust``, reasons to doubt with their remedies; ``drivers``,
+            importances. ``explain("margin")`` explains a key.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
     """
@@ -428,8 +429,10 @@ class TunedClassifier(_Classifier):
         process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", *settings, warned=False,
                         partly=True)
         self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
-        self.answer_ = json.loads(process.ask("read", name="run/results.json")[1], object_hook=lambda found: {
-            k: in_python(v) if isinstance(v, str) else v for k, v in found.items() if k != "keep"}).get("answer", {})
+        run = json.loads(process.ask("read", name="run/results.json")[1], object_hook=lambda of: {
+            k: in_python(v) if isinstance(v, str) else v for k, v in of.items() if k != "keep"})
+        best = run["configurations"][run["answer"]["configuration"]] if "answer" in run else {}
+        self.answer_ = best and {**run["answer"], "model": {k: best[k] for k in "kernel likelihood inference".split()}}
 
 
 def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int) -> str:

@@ -47,8 +47,7 @@ class Effects:
             columns["level"] += levels or [""] * n
             for key in ("mean", "lo", "hi"):
                 columns[key] += curve.get(key) or [np.nan] * n
-        for key in ("x", "mean", "lo", "hi"):
-            columns[key] = np.array(columns[key], dtype=float)  # type: ignore[assignment]
+        columns.update({key: np.array(columns[key], dtype=float) for key in ("x", "mean", "lo", "hi")})  # type: ignore
         self.curves = _table.frame(columns)
         self._page, self._text = page, f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
 

@@ -1,7 +1,7 @@
 """The report of a run."""
 
 import html
-import os
+import pathlib
 from typing import Union
 
 from ._process import in_python
@@ -20,7 +20,6 @@ class Report:
         return (f'<iframe srcdoc="{html.escape(self.page)}" style="width: 100%; height: 40em; border: 0" '
                 'title="report"></iframe>')
 
-    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def save(self, path: Union[str, pathlib.Path]) -> None:
         """Writes the page as an HTML file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page)
+        pathlib.Path(path).write_text(self.page, encoding="utf-8")

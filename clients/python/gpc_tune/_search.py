@@ -181,8 +181,8 @@ class Search:
         trials = self.trials_
         told = [(t["point"], t["value"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
         if not told:
-            failed = [t["failure"] for t in trials if t["failure"]]
-            raise GpcTuneError("no point has a value yet" + "; the last has failed: ".join(["", *failed[-1:]]))
+            failed = [t["failure"] for t in trials if t["failure"]][-1:]
+            raise GpcTuneError("; the last has failed: ".join(["no point has a value yet", *failed]))
         return (max if self._maximize else min)(told, key=lambda t: t[1])
 
     @property

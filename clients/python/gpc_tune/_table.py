@@ -180,8 +180,7 @@ def _descriptions(names: tuple[str, ...], numeric: tuple[bool, ...], sizes: tupl
                                                  9: _Long(at)}}))
         heads.append(page)
         at += len(page) + size
-    group = _struct({1: chunks, 2: _Long(at - 4), 3: _Long(n)})
-    footer = _struct({1: 1, 2: schema, 3: _Long(n), 4: [group]})
+    footer = _struct({1: 1, 2: schema, 3: _Long(n), 4: [_struct({1: chunks, 2: _Long(at - 4), 3: _Long(n)})]})
     return heads, footer + struct.pack("<I", len(footer)) + b"PAR1"
 
 

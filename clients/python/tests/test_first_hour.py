@@ -138,6 +138,7 @@ def test_ranges_as_python_has_them():
 def test_a_time_in_seconds():
     tuned = gpc_tune.TunedClassifier(time=1, verbose=False).fit(X, Y)
     assert tuned.answer_["configuration"] >= 0
+    assert set(tuned.answer_["model"]) == {"kernel", "likelihood", "inference"} and tuned.answer_["model"]["inference"]
 
 SPACE = {"rate": {"log": (1e-4, 1.0)}, "n": (1, 8), "kind": ["a", "b"],
          "more": {"linear": {"from": 0, "to": 9, "when": {"kind": "b"}}}}
