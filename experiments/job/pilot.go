@@ -190,7 +190,7 @@ func (p *Prepared) try(ctx context.Context, m objective.Model, c objective.Crite
 		return 0, err
 	}
 	e, ok, err := score.Of(predictions)
-	if !ok && err == nil {
+	if err == nil && (!ok || !(e.Value < math.Inf(1))) {
 		err = errors.New("its held-out cases have no log loss")
 	}
 	return e.Value / math.Ln2, err

@@ -536,8 +536,10 @@ func describeAll(s any) {
 func structures() (keys []Key) {
 	for _, e := range objective.Structures {
 		example := "50"
-		if e.Name == "structure" {
-			example = "auto"
+		if of, err := e.New(nil); err == nil {
+			if names, is := of.(interface{ Names() []string }); is {
+				example = names.Names()[len(names.Names())-1]
+			}
 		}
 		keys = append(keys, Key{e.Name, e.Doc, "none", fmt.Sprintf("laplace: {%s: %s}", e.Name, example)})
 	}

@@ -31,7 +31,8 @@ KINDS = {
 
 
 def read(path, sign):
-    return pd.read_csv(path, sep=sign, decimal="," if sign == ";" else ".", na_values=["-", "prefer not to say", "keine Angabe"])
+    return pd.read_csv(path, sep=sign, decimal="," if sign == ";" else ".",
+                       na_values=["-", "prefer not to say", "keine Angabe"])
 
 
 def main(train, new, label):
@@ -51,7 +52,8 @@ def main(train, new, label):
     ])
     out = {}
     for name, (kind, grid) in KINDS.items():
-        choice = GridSearchCV(make_pipeline(inputs, kind), {f"{type(kind).__name__.lower()}__{k}": v for k, v in grid.items()},
+        choice = GridSearchCV(make_pipeline(inputs, kind),
+                              {f"{type(kind).__name__.lower()}__{k}": v for k, v in grid.items()},
                               scoring="neg_log_loss", n_jobs=2, error_score="raise")
         choice.fit(x, y)
         out[name] = log_loss(truth, choice.predict_proba(new), labels=choice.classes_)

@@ -85,7 +85,7 @@ class Search:
                  folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
-        if not isinstance(n_jobs, int) or n_jobs < 1:
+        if not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
             raise InvalidError(f"n_jobs is {n_jobs!r}, expected 1 or more: it decides which points are proposed")
         self.done = False
         self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
@@ -179,8 +179,7 @@ class Search:
     def best_(self) -> Tuple[dict[str, Value], float]:
         """The best point, a dict as f takes it, and its value: (point, value)."""
         trials = self.trials_
-        told = [(t["point"], t["value"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]
-        if not told:
+        if not (told := [(t["point"], t["value"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]):
             failed = [t["failure"] for t in trials if t["failure"]][-1:]
             raise GpcTuneError("; the last has failed: ".join(["no point has a value yet", *failed]))
         return (max if self._maximize else min)(told, key=lambda t: t[1])
@@ -263,8 +262,9 @@ def _range(name: str, of: Any) -> Any:
     if not isinstance(of, Mapping):
         raise ValueError(f"the range of {name} is {of!r}, expected (from, to), [value, ...] or {{scale: (from, to)}}")
     more = {key: v for key, v in of.items() if key in ("when", "step", "init")}  # options beside the ends
-    return {scale: {"from": v[0], "to": v[1], **more} if isinstance(v, (tuple, list)) and len(v) == 2 else v
-            for scale, v in of.items() if scale not in more}
+    ends = {scale: {"values": v} if scale == "choice" and isinstance(v, list) else dict(zip(("from", "to"), v))
+            if isinstance(v, (tuple, list)) and len(v) == 2 else v for scale, v in of.items() if scale not in more}
+    return {scale: {**v, **more} if isinstance(v, Mapping) else v for scale, v in ends.items()}
 
 
 def _compare(folder: str, *studies: dict[str, Any]) -> None:

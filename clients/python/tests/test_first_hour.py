@@ -464,7 +464,7 @@ def test_a_column_of_ids_is_named_without_the_study():
 @pytest.mark.parametrize("options, text", [
     ({"method": "foo"}, "^method is 'foo', expected one of bayes, auto, random, sobol, latin_hypercube, nelder_mead, cmaes$"),
     ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "^n_jobs is 0, expected 1 or more"),
-    ({"n_jobs": -1}, "^n_jobs is -1, expected"), ({"n_jobs": None}, "^n_jobs is None, expected")])
+    ({"n_jobs": -1}, "^n_jobs is -1, expected"), ({"n_jobs": None}, "^n_jobs is None, expected"), ({"n_jobs": 2.5}, "^n_jobs is 2.5")])
 def test_a_search_refuses_mistakes_before_the_first_point(options, text):
     with pytest.raises(gpc_tune.InvalidError, match=text):
         gpc_tune.Search({"x": (0.0, 1.0)}, **options)
@@ -504,6 +504,14 @@ def test_ranges_may_be_short_with_options():
         search = gpc_tune.minimize(lambda p: p["n"] + p.get("c", 1), space, trials=6, random_state=3)
         points.append([t["point"] for t in search.trials_])
     assert points[0] == points[1] and any(p["n"] in (4, 6) for p in points[1])
+
+
+@pytest.mark.parametrize("of, want", [
+    ({"log": {"from": 1, "to": 2}, "when": {"k": "a"}}, {"log": {"from": 1, "to": 2, "when": {"k": "a"}}}),
+    ({"choice": ["a", "b"], "init": "b"}, {"choice": {"values": ["a", "b"], "init": "b"}}),
+    ({"linear": (1, 2, 3)}, {"linear": (1, 2, 3)}), ({"log": [1, 2]}, {"log": {"from": 1, "to": 2}})])
+def test_no_option_of_a_range_is_lost(of, want):
+    assert gpc_tune._search._range("x", of) == want
 
 
 def test_failed_trials_have_their_points():
