@@ -12,6 +12,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/approx/likelihood"
 	"github.com/gpc-tune/gpc-tune/internal/linalg"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/objective"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
@@ -81,7 +82,9 @@ func TestFullScaleGradients(t *testing.T) {
 						return
 					}
 					at := o.Layout.Pick(o.Layout.Start())
-					centralDifferences(t, o, at)
+					if exhaustive.All() || kind == "noise" {
+						centralDifferences(t, o, at)
+					}
 					for j := range at {
 						at[j] += 1.5 * math.Cos(float64(j))
 					}
