@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/gallery"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
@@ -58,7 +59,7 @@ func TestStarter(t *testing.T) {
 	}
 	for source, want := range sources {
 		path := filepath.Join(dir, "an odd, name.yaml")
-		started, err := catalogue.Starter(t.Context(), path, source, "", 0)
+		started, err := catalogue.Starter(t.Context(), path, source, columns.Given{}, 0)
 		text := started.Text
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
@@ -85,7 +86,7 @@ func TestStarter(t *testing.T) {
 		}
 	}
 	for source, label := range map[string]string{"nothing.csv": "", filepath.Join(dir, "bare.csv"): "9"} {
-		if text, err := catalogue.Starter(t.Context(), "a.yaml", source, label, 0); err == nil {
+		if text, err := catalogue.Starter(t.Context(), "a.yaml", source, columns.Given{Label: label}, 0); err == nil {
 			t.Errorf("%s: %s", source, text.Text)
 		}
 	}
@@ -115,7 +116,7 @@ func TestStarterTime(t *testing.T) {
 		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false, length_scale: "}, []string{"inference ep", "takes longer than asked for"}},
 		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 	}[:exhaustive.Of(2, 4)] {
-		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, "", of.limit)
+		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, columns.Given{}, of.limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestStarterWide(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	started, err := catalogue.Starter(t.Context(), path+".yaml", path, "", 0)
+	started, err := catalogue.Starter(t.Context(), path+".yaml", path, columns.Given{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 func initCommand() *cobra.Command {
-	var source, label, within string
+	var source, label, known, within string
 	var force bool
 	c := &cobra.Command{
 		Use:   "init [FILE.yaml]",
@@ -48,13 +48,18 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			started, err := catalogue.Starter(c.Context(), name, source, label, limit)
+			given, err := catalogue.ParseGiven(known)
+			if err != nil {
+				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+			}
+			given.Label = label
+			started, err := catalogue.Starter(c.Context(), name, source, given, limit)
 			var unclear *columns.UnclearLabel
 			if errors.As(err, &unclear) {
-				if label, err = askLabel(c, unclear, name, source, err); err != nil {
+				if given.Label, err = askLabel(c, unclear, name, source, err); err != nil {
 					return err
 				}
-				started, err = catalogue.Starter(c.Context(), name, source, label, limit)
+				started, err = catalogue.Starter(c.Context(), name, source, given, limit)
 			}
 			if err != nil {
 				return err
@@ -89,6 +94,8 @@ func initCommand() *cobra.Command {
 		"the column of the label: its name, or its number from 1 (default: as the file tells, or init asks)")
 	c.Flags().StringVar(&within, "time", "", "the time that the study may take on this machine: 2m, 30m, 4h, or "+
 		"overnight, which is 8h (default: about 2m on any machine)")
+	c.Flags().StringVar(&known, "given", "{}", "what the package gpc_tune for Python knows of the columns")
+	c.Flag("given").Hidden = true
 	return c
 }
 

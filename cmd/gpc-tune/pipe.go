@@ -73,8 +73,9 @@ is removed when standard input ends, however the client ends:
   clear    removes all files of the folder
   run      runs the command "args" in the folder; lines with "text" are its messages, and "code" is
            its exit code
-  load     loads the model file in the bytes as "name"; of eight models the least recently used is
-           dropped
+  load     loads the model file in the bytes as "name", and returns a float64 for each of its
+           hyperparameters in natural units, which "columns" names; of eight models the least
+           recently used is dropped
   predict  predicts the table in the bytes with the model "name", and returns a float64, little
            endian, for each of "columns", row by row; a decision is an index in "classes", and -1 is
            reject`,
@@ -201,7 +202,7 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 		code := p.program(ctx, nil, r.Args, strings.NewReader(""), &results, pipeMessages{p})
 		return response{Code: &code, body: []byte(results.String())}, nil
 	case "load":
-		return out, p.load(r)
+		return p.load(r)
 	case "predict":
 		return p.predict(ctx, r)
 	}
@@ -215,17 +216,22 @@ func (m pipeMessages) Write(text []byte) (int, error) {
 	return len(text), m.send(response{Text: string(text)})
 }
 
-func (p *pipeServer) load(r request) error {
+func (p *pipeServer) load(r request) (out response, err error) {
 	model, err := predict.ReadClassifier(bytes.NewReader(r.body), "the model")
 	if err != nil {
-		return err
+		return out, err
 	}
+	p.names = slices.DeleteFunc(p.names, func(name string) bool { return name == r.Name })
 	if len(p.names) == mostModels {
 		delete(p.models, p.names[0])
 		p.names = p.names[1:]
 	}
 	p.names, p.models[r.Name] = append(p.names, r.Name), model
-	return nil
+	for _, h := range model.Hyperparameters() {
+		out.Columns = append(out.Columns, h.Name)
+		out.body = binary.LittleEndian.AppendUint64(out.body, math.Float64bits(float64(h.Value)))
+	}
+	return out, nil
 }
 
 func (p *pipeServer) predict(ctx context.Context, r request) (out response, err error) {

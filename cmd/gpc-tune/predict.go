@@ -110,7 +110,7 @@ func printScores(w io.Writer, t *predict.Predicted) {
 
 // decidingFlags adds the flags of decisions.
 func decidingFlags(c *cobra.Command) func() spec.Deciding {
-	var loss string
+	var loss, whyOf string
 	var reject, threshold, sets float64
 	var strict, why bool
 	f := c.Flags()
@@ -125,9 +125,10 @@ func decidingFlags(c *cobra.Command) func() spec.Deciding {
 	if c.Name() == "predict" {
 		f.BoolVar(&why, "why", false, "explain each prediction: add columns with the effect of every input, the "+
 			"nearest training cases, and inputs outside of what was seen")
+		f.StringVar(&whyOf, "why-of", "", "explain the probability of this `class` (default: the most probable one)")
 	}
 	return func() spec.Deciding {
-		out := spec.Deciding{Loss: loss, Strict: strict, Why: why}
+		out := spec.Deciding{Loss: loss, Strict: strict, Why: why || whyOf != "", WhyOf: whyOf}
 		if f.Changed("reject") {
 			out.Reject = &reject
 		}

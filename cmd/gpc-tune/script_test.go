@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,8 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // the heaps of tests are small, and collecting them took a tenth of the time
-	path := os.Args[0]      // testscript leaves its last part
+	path := os.Args[0] // testscript leaves its last part
 	testscript.Main(m, map[string]func(){"gpc-tune": func() {
 		os.Args[0] = path
 		main()

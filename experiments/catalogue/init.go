@@ -13,21 +13,23 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
+	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
+	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
 // notInNames matches characters that the name of a run must not contain.
 var notInNames = pattern.Of(`[^A-Za-z0-9._-]+`)
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
-// set, or with a file of cases, for which it describes the kind of each column. label is the
-// label's column, by name or number. If it is empty, the file determines the label; if the file
-// does not, the error is a columns.UnclearLabel. Of several studies it takes the largest with an
+// set, or with a file of cases, for which it describes the kind of each column. given has
+// what is known of a file's columns. Without a label there the file determines it; if the file does
+// not, the error is a columns.UnclearLabel. Of several studies it takes the largest with an
 // expected time of at most limit on this machine. Without a limit the time is two minutes at
 // nominal rates, so that the same file is written on every machine.
-func Starter(ctx context.Context, path, name, label string, limit time.Duration) (Started, error) {
+func Starter(ctx context.Context, path, name string, given columns.Given, limit time.Duration) (Started, error) {
 	from, err := query.Source(name)
 	if err != nil {
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
@@ -43,7 +45,7 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 	var t *columns.Table
 	var size problem
 	if from.Dataset == "" {
-		t, err = columns.Read(from.Train, label)
+		t, err = columns.ReadGiven(from.Train, given)
 	}
 	switch {
 	case from.Dataset == "" && err == nil:
@@ -57,7 +59,7 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 	case from.Dataset == "" && !errors.Is(err, tables.ErrSparse):
 		return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 	default:
-		from.Label = cells.Name(label)
+		from.Label = cells.Name(given.Label)
 		d, err := query.ReadAny(&from)
 		if err != nil {
 			return Started{}, fmt.Errorf("%w: %w", spec.ErrInvalid, err)
@@ -71,6 +73,15 @@ func Starter(ctx context.Context, path, name, label string, limit time.Duration)
 		out.About += "; the label " + t.Reason()
 	}
 	return out, err
+}
+
+// ParseGiven reads facts about the columns of a table that are written as YAML.
+func ParseGiven(text string) (given columns.Given, err error) {
+	found := strictyaml.NewFindings("--given")
+	if root := strictyaml.Parse([]byte(text), found); root != nil {
+		declared.NewDecoder(found).Into(root, &given)
+	}
+	return given, found.Err()
 }
 
 // sizeOf is the size of the problem for a table.

@@ -27,6 +27,9 @@ func (w *starter) writeTable(t *columns.Table) {
 		w.line("  classes: [%s] # not %s: too few cases to learn and to test",
 			strings.Join(names(t.Spec.Classes), ", "), comment(counted(t.Rare)))
 	}
+	if t.Spec.Positive != "" {
+		w.line("  positive: %s # coded +1, as given", scalar(string(t.Spec.Positive)))
+	}
 	if t.Spec.Order != nil {
 		w.line("  order: [%s] # of the classes, the lowest first; likelihood: ordinal uses it",
 			strings.Join(names(t.Spec.Order), ", "))
@@ -35,6 +38,9 @@ func (w *starter) writeTable(t *columns.Table) {
 		w.line("  unlabelled: drop # %s without a label", several(t.Unlabelled, "case"))
 	}
 	w.roles(t)
+	if t.Spec.Weights != "" {
+		w.line("  weights: %s # how many cases each row counts as", scalar(string(t.Spec.Weights)))
+	}
 	if of := t.Spec.IgnoreCase.Columns; of != nil {
 		w.line("  ignore_case: [%s] # spelt in several ways, which are one; %s", strings.Join(names(of), ", "),
 			comment(t.Spellings))
@@ -62,7 +68,7 @@ func (w *starter) writeTable(t *columns.Table) {
 
 // second describes which of two classes is coded +1.
 func second(t *columns.Table) string {
-	if len(t.Classes) == 2 {
+	if len(t.Classes) == 2 && t.Spec.Positive == "" {
 		return "; the second in natural order is +1 unless positive: CLASS says the other"
 	}
 	return ""

@@ -21,6 +21,17 @@ func counts(n ...int) (all []data.Count) {
 	return all
 }
 
+// Facts about columns are read from YAML, and a key that is none is a mistake.
+func TestParseGiven(t *testing.T) {
+	given, err := ParseGiven("{texts: [a], categories: [b], columns: {c: {ordered: [x, y]}}, weights: w, positive: p, order: [p, q]}")
+	if err != nil || fmt.Sprintf("%v %v %v %s %s %v", given.Texts, given.Categories, given.Columns["c"].Ordered, given.Weights, given.Positive, given.Order) != "[a] [b] [x y] w p [p q]" {
+		t.Errorf("%v: %+v", err, given)
+	}
+	if _, err := ParseGiven("{text: [a]}"); err == nil || !strings.Contains(err.Error(), `unknown key "text"`) {
+		t.Error(err)
+	}
+}
+
 // The evaluation depends on the number of cases and on the size of the smallest class.
 func TestEvaluationOfStudies(t *testing.T) {
 	folds, part := study{folds: 10}, study{}
@@ -272,7 +283,7 @@ func TestStarterOfCodes(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Starter(t.Context(), path+".yaml", path, "y", 0)
+	s, err := Starter(t.Context(), path+".yaml", path, columns.Given{Label: "y"}, 0)
 	want := "\n  categories:\n    - zip # 3 categories, by its name, although they are numbers: 1 (7), 2 (7), 3 (7)\n" +
 		"  categorical: one_hot #"
 	if err != nil || !strings.Contains(s.Text, want) {

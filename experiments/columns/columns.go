@@ -131,10 +131,13 @@ const (
 	ID    // copied to the predictions
 	Group // all cases of a group are in the same fold
 	Left  // left out
+	weights
 )
 
 // String is the name of the role in messages.
-func (u Use) String() string { return []string{"input", "label", "id", "group", "left out"}[u] }
+func (u Use) String() string {
+	return []string{"input", "label", "id", "group", "left out", "weights"}[u]
+}
 
 // Kind is a kind of columns.
 type Kind struct {

@@ -28,7 +28,10 @@ const (
 // Read reads a file of columns once and decides the kind and use of each. label names the column of
 // the label, by its name or its number from 1; empty lets the file decide. It is an error if
 // tables.Scan fails, if there is no such column, or if no column could be the label.
-func Read(path, label string) (*Table, error) {
+func Read(path, label string) (*Table, error) { return ReadGiven(path, Given{Label: label}) }
+
+// ReadGiven is Read for a table about which more is known.
+func ReadGiven(path string, given Given) (*Table, error) {
 	t := &Table{}
 	var profiles []*profile
 	copies, sum := repeated{}, sums{}
@@ -54,12 +57,12 @@ func Read(path, label string) (*Table, error) {
 	t.Duplicates = copies.n
 	t.Spec.Train, t.Spec.Encoding = path, t.Encoding
 	t.notation(profiles)
-	t.fold(profiles)
+	t.fold(profiles, given.Categories)
 	t.shares = sum.of(t, profiles)
-	if err := t.findLabel(profiles, label); err != nil {
+	if err := t.findLabel(profiles, given.Label); err != nil {
 		return nil, err
 	}
-	t.decide(profiles)
+	t.decide(profiles, given)
 	if err := t.numbered(path); err != nil {
 		return nil, err
 	}
@@ -139,7 +142,7 @@ func (t *Table) notation(profiles []*profile) {
 }
 
 // decide sets the kind and the use of every column.
-func (t *Table) decide(profiles []*profile) {
+func (t *Table) decide(profiles []*profile, given Given) {
 	t.Columns = make([]Column, len(profiles))
 	grouped := false
 	for j, p := range profiles {
@@ -160,6 +163,7 @@ func (t *Table) decide(profiles []*profile) {
 		}
 	}
 	t.dates(profiles)
+	t.apply(given, profiles)
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Use == Input }) {
 		t.take(profiles)
 	}
@@ -305,6 +309,9 @@ func (t *Table) specify(profiles []*profile) {
 		case Group:
 			s.Group, s.Duplicates = name, "" // copies of a row are in its group
 			continue
+		case weights:
+			s.Weights = name
+			continue
 		case Left:
 			s.Drop = append(s.Drop, name)
 			continue
@@ -432,11 +439,11 @@ func (t *Table) dates(profiles []*profile) {
 
 // fold finds columns whose categories are spelt in several ways, such as yes, Yes and YES, which
 // ignore_case makes one. Single letters are not folded unless they are answers: alleles, for
-// example, differ by case.
-func (t *Table) fold(profiles []*profile) {
+// example, differ by case. Columns that are known to be categories stay as they are.
+func (t *Table) fold(profiles []*profile, categories []cells.Name) {
 	var all []string
 	for _, p := range profiles {
-		if ways := p.spellings(); ways != "" {
+		if ways := p.spellings(); ways != "" && !slices.Contains(categories, cells.Name(t.Naming(p.place))) {
 			t.Spec.IgnoreCase.Columns = append(t.Spec.IgnoreCase.Columns, cells.Name(t.Naming(p.place)))
 			all = append(all, ways)
 			p.spelt, p.levels = p.levels, p.folded()

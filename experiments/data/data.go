@@ -147,6 +147,27 @@ func (c Column) width() int {
 	return w
 }
 
+// NewCategories returns the names of the columns whose category in a case is no level of the
+// training cases. x has the inputs of the case before missing values are replaced. The indicators
+// of a new category are all 0; the indicators of a missing one are NaN, or one of them is 1.
+func (s *Schema) NewCategories(x []float64) (names []string) {
+	for _, c := range s.Inputs {
+		values := x[:c.width()]
+		x = x[c.width():]
+		if c.Levels == nil {
+			continue
+		}
+		isNew := !slices.ContainsFunc(values, func(v float64) bool { return v != 0 }) // NaN is not 0
+		if c.Coded {
+			isNew = values[0] > float64(len(c.Levels))
+		}
+		if isNew {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // Counts is the number of cases of each class.
 func (d *Data) Counts() []int {
 	counts := make([]int, len(d.Classes))

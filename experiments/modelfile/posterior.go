@@ -173,14 +173,19 @@ type Fitted struct {
 	point     *objective.Point // the fit at the file's theta
 }
 
-// Hyperparameters are the hyperparameters of the fit, in natural units; none of a comparator.
+// Hyperparameters are the hyperparameters of the fit, in natural units and named by input, as in
+// length_scale[age]; none of a comparator.
 func (c *Fitted) Hyperparameters() (out []record.Named) {
 	if c.point == nil {
 		return nil
 	}
-	l := c.objective.Layout
+	l, origins := c.objective.Layout, c.file.Columns.Origins()
 	for i, v := range l.Natural(c.point.Theta) {
-		out = append(out, record.Named{Name: l.Specs[i].Name, Value: record.Number(v)})
+		of := record.Hyperparameter{Name: l.Specs[i].Name}
+		if column := l.Specs[i].Column; column > 0 {
+			of.Column = origins[column-1]
+		}
+		out = append(out, record.Named{Name: of.Shown(), Value: record.Number(v)})
 	}
 	return out
 }

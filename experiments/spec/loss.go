@@ -170,6 +170,8 @@ type Deciding struct {
 	Coverage *float64
 	// Why adds columns that explain the prediction of each case, in up to seconds a case.
 	Why bool
+	// WhyOf adds these columns for this class, in place of the most probable one of each case.
+	WhyOf string
 }
 
 // ReadThreshold checks the threshold of the flags; nil if there is none.

@@ -320,7 +320,7 @@ func (j job) failedBefore(r record.Retry) record.Trial {
 
 // ask asks the strategy with a history.
 func (s *tuning) ask(told []record.Trial) (next []search.Proposal, err error) {
-	if thrown := panicked.Try(func() { next = s.Study.ask(told) }); thrown != nil {
+	if thrown := panicked.Try(func() { next = s.remembered(told) }); thrown != nil {
 		return nil, fmt.Errorf("configuration %d: method %s: %w", s.Configuration,
 			cmp.Or(search.Table.NameOf(s.Strategy), fmt.Sprintf("%T", s.Strategy)), thrown)
 	}

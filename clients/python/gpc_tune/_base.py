@@ -19,11 +19,9 @@ except ImportError:
         """Parameters are the arguments of __init__, kept under their names."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """The parameters by their names."""
             return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
         def set_params(self, **params: Any) -> "BaseEstimator":
-            """Sets parameters by their names, and returns self."""
             if unknown := sorted(params.keys() - self.get_params().keys()):
                 raise ValueError(f"{type(self).__name__} has no {unknown[0]!r}, but {[*self.get_params()]}")
             vars(self).update(params)
@@ -51,18 +49,16 @@ def labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-    if y.dtype.kind == "O":
-        if any(v is None or v != v for v in y.tolist()):
-            raise ValueError("Input y contains NaN, a label that is missing; leave these cases out.")
-        if len({isinstance(v, str) for v in y.tolist()}) > 1:
-            raise ValueError("Unknown label type: the labels are partly texts and partly numbers")
+    if y.dtype.kind == "O" and any(v is None or v != v for v in y.tolist()):
+        raise ValueError("Input y contains NaN, a label that is missing; leave these cases out.")
+    if y.dtype.kind == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1:
+        raise ValueError("Unknown label type: the labels are partly texts and partly numbers")
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported")
-    if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity.")
-        if (y != np.floor(y)).any():
-            raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has fractions.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity.")
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has fractions.")
     return np.unique(y, return_inverse=True)
 
 

@@ -34,8 +34,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                 name, ordered ones by rank, dates become days, month, weekday and hour, and missing values are replaced
                 by the median.
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
-            sample_weight (array, (n,), optional): How many cases each row counts as, 0 or more. 4 is four cases of one
-                class with equal inputs: of random classes, a model may learn such rows by heart. Score it on others.
+            sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
+                a class cost more, fit without weights, and multiply its column of predict_proba by the cost.
         """
         names, columns, n = _table.columns_of(X)
         classes, coded = labels(y)
@@ -74,22 +74,18 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             warn(f"ordinal takes the classes in the order {' < '.join(classes)}: an ordered categorical y has its own")
         data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
                 "columns": {i.name: i.meaning for i in self._inputs if i.meaning},
-                "categories": [i.name for i in self._inputs if i.kind == "text"],
+                "categories": [i.name for i in self._inputs if i.kind in ("text", "category")],
                 "order": sorted(self._names, key=lambda name: ranks.get(str(classes[self._names.index(name)]), 0))
-                if 2 < len(classes) == present else None,
+                if 2 < len(classes) == present and (ranks or hasattr(self, "likelihood")) else None,
                 "positive": self._names[1] if len(classes) == 2 else None,
                 "weights": weighted if (weight[kept] != 1).any() else None}
         if data["weights"]:
             header, table = header + [weighted], table + [weight[rows]]
         with working() as process:
             process.ask("write", _table.parquet(header, table, len(rows)), name="train.parquet")
-            self._tune(process, {key: value for key, value in data.items() if value})
+            self._tune(process, {key: value for key, value in data.items() if value})  # type: ignore[attr-defined]
             self._model = Model(process.ask("read", name="model.json")[1], process)
         return self
-
-    def _tune(self, process: Process, data: dict[str, Any]) -> None:
-        """Makes model.json of train.parquet."""
-        raise NotImplementedError
 
     def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         header, table, n = self._table_of(X)
@@ -156,15 +152,19 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         out = np.array([[name in row["set"].split("; ") for name in self._names] for row in rows], dtype=bool)
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
 
-    def why(self, X: Any) -> Any:
+    def why(self, X: Any, label: Any = None) -> Any:
         """Says what moved each prediction, by Shapley values. A row takes up to seconds.
 
-        The table has ``class``, whose probability is explained; ``base``, its mean over up to 50 cases of fit, or for
-        logistic_regression the one at their medians; the effect of each input, which with base sum to the probability;
-        ``nearest``, positions in the X of fit (load does not know them), classes and kernel values, empty with inducing
-        inputs; ``outside``, inputs that are missing, and those outside of what was seen.
+        label is the class whose probability is explained, by default the most probable one of each row. The table has
+        ``class``, this class; ``base``, its mean probability over up to 50 cases of fit, or for logistic_regression the
+        one at their medians; the effect of each input, which with base sum to the probability; ``nearest``, positions
+        in the X of fit (load does not know them), classes and kernel values, empty with inducing inputs; ``outside``,
+        inputs that are missing, have a new category or are beyond the values of fit.
         """
-        head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why")))
+        if label is not None and label not in (known := self.classes_.tolist()):
+            raise InvalidError(f"label is {label!r}, expected one of the classes {known}")
+        of = [] if label is None else ["--why-of", self._names[known.index(label)]]
+        head, *rows = csv.reader(io.StringIO(self._run(X, None, "predict", "--why", *of)))
         of = dict(zip(head, zip(*rows)))
         classes = dict(zip(self._names, self.classes_.tolist()))
         columns = {"class": [classes[name] for name in of["why_of"]], "base": np.array(of["base"], dtype=float)}
@@ -230,8 +230,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     @property
     def hyperparameters_(self) -> dict[str, float]:
-        """The hyperparameters by name, on the scale of the model file, as in log_amplitude."""
-        return self._fitted("theta")
+        """The hyperparameters in natural units, by the names of the report: see the class."""
+        self._fitted("theta")
+        return self._model.hyperparameters
 
     def _fitted(self, field: str) -> Any:
         if not hasattr(self, "_model"):
@@ -265,9 +266,10 @@ def _names(classes: np.ndarray) -> list[str]:
     return [f"class {k}" for k in range(len(names))]
 
 
-def _yaml(part: Part) -> str:
-    """A part of a study: a text of YAML as it is, such as se or {se: {ard: true}}, and else its JSON."""
-    return part if isinstance(part, str) else json.dumps(part, default=plain)
+def _written(study: Mapping[str, Any], **parts: Any) -> str:
+    """A study with parts that may have texts of YAML in place of mappings and lists, such as {se: {ard: true}}."""
+    text, own = (json.dumps(of, indent=1, default=plain) for of in (study, parts))
+    return text[:-2] + "," + re.sub(r'"[\[{](?:[^"\\]|\\.)*"', lambda yaml: json.loads(yaml[0]), own[1:])
 
 
 def plain(value: Any) -> Any:
@@ -317,7 +319,11 @@ class GaussianProcessClassifier(_Classifier):
     Attributes:
         classes_, n_features_in_, feature_names_in_: As in scikit-learn.
         log_evidence_ (float): In nats.
-        hyperparameters_ (dict): Logarithms and other unbounded values by name.
+        hyperparameters_ (dict): Numbers in natural units, no logarithms. ``amplitude`` is a standard deviation of the
+            latent function; ``length_scale`` and ``period`` are in units of the prepared inputs, one with ard for each
+            input, ``length_scale[age]``. ``2.noise.amplitude`` is of the second kernel of a sum or product,
+            ``class[a].amplitude`` of the kernel of a class, and names of mean and likelihood begin with ``mean.`` and
+            ``likelihood.``. Empty for classifiers that are no Gaussian process.
     """
 
     _sorted = True
@@ -333,12 +339,10 @@ class GaussianProcessClassifier(_Classifier):
         names = ("kernel", "mean", "inference", "likelihood", "classes")[:5 if len(self.classes_) > 2 else 4]
         model, tune = _completed({name: getattr(self, name) for name in names if getattr(self, name) is not None},
                                  len(self.classes_))
-        study = [f"seed: {_seed(self.random_state)}", f"data: {json.dumps({**data, 'preprocess': self.preprocess})}",
-                 "model:", *(f"  {key}: {_yaml(part)}" for key, part in model.items()),
-                 f"tune: {_yaml(self.tune or tune)}"]
+        study = {"seed": _seed(self.random_state), "data": {**data, "preprocess": self.preprocess}}
         if self.cv is not None:
-            study += [f"evaluate: {{kfold: {{k: {int(self.cv)}}}}}", "predict: {sets: {coverage: 0.9}}"]
-        process.study("model.yaml", "\n".join(study))
+            study |= {"evaluate": {"kfold": {"k": int(self.cv)}}, "predict": {"sets": {"coverage": 0.9}}}
+        process.study("model.yaml", _written(study, model=model, tune=self.tune or tune))
         process.command("fit", "model.yaml", "-m", "model.json", verbose=self.verbose)
 
 
@@ -399,6 +403,7 @@ class TunedClassifier(_Classifier):
             importances. ``explain("margin")`` explains a key.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
+            ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes.
     """
 
     def __init__(self, study: Any = None, *, time: Union[str, float, None] = None, random_state: Optional[int] = None,
@@ -406,23 +411,22 @@ class TunedClassifier(_Classifier):
         self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
-        settings = ["--set", "report.formats=[html]"]
-        settings += [] if self.random_state is None else ["--set", f"seed={_seed(self.random_state)}"]
+        seed = {} if self.random_state is None else {"seed": _seed(self.random_state)}
+        settings = ["--set", "report.formats=[html]", *(f"--set=seed={v}" for v in seed.values())]
         if self.study is None:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
-            process.command("init", "study.yaml", "--data", "train.parquet", "--label", data["label"], "--time", time)
-            self.study_ = process.ask("read", name="study.yaml")[1].decode()
-            taken = re.findall(r"""(?m)^(?:  (?:id|group|drop):|    -) ["']?(.+?)["']?(?: #|$)""",
-                               re.split("\n  (?:columns|categories):", self.study_)[0])
-            data["categories"] = [name for name in data.get("categories", ()) if name not in taken]
-            own = {f"data.{key}": data.get(key) for key in ("weights", "categories", "positive")}
-            own |= {f"data.columns.{name}": of for name, of in data.get("columns", {}).items() if name not in taken}
-            settings += [f"--set={k}={json.dumps(v)}" for k, v in {**own, "predict.sets.coverage": 0.9}.items() if v]
+            kinds = {kind: [i.name for i in self._inputs if i.kind == kind] for kind in ("text", "category")}
+            given = {key: data[key] for key in ("columns", "weights", "positive", "order") if key in data}
+            given |= {"texts": kinds["text"] + [self._label], "categories": kinds["category"]}
+            process.command("init", "study.yaml", "--data", "train.parquet", "--label", self._label, "--time", time,
+                            "--given", json.dumps(given, ensure_ascii=False))
+            study = process.ask("read", name="study.yaml")[1].decode() + "\npredict: {sets: {coverage: 0.9}}\n"
+            self.study_ = re.sub(r"(?m)^seed: 1$", f"seed: {seed.get('seed', 1)}", study)
+            process.study("study.yaml", self.study_)
         elif self.time is not None:
-            raise InvalidError("time is for the default study: leave it out with a study of your own, which has as "
-                               "many fits as it says")
+            raise InvalidError("time is for the default study: leave it out with a study of your own")
         else:
-            self.study_, name = (_filled(self.study, data, len(self.classes_), len(self._rows)), "") \
+            self.study_, name = (_filled({**self.study, **seed}, data, len(self.classes_), len(self._rows)), "") \
                 if isinstance(self.study, Mapping) else _with_data(self.study, data)
             process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
@@ -441,16 +445,19 @@ def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int
     place = {key: key if key in names else key[:-1] for key in study}  # the plural, as in kernels, is a list
     model = {**study.get("model", {}), **{name: study[key] for key, name in place.items() if name in names}}
     model, tune = _completed(model, classes)
-    own = {key: part for key, part in study.items() if place[key] not in names}
+    own = {key: part for key, part in study.items() if not {key, place[key]} & {*names, "model", "data"}}
+    more = {key: of for key, of in study.get("data", {}).items() if key not in ("dataset", "train", "test", "label")}
     out = {"tune": tune, "evaluate": {"kfold": {"k": min(10, n)}}, **own}
     if "kfold" in out["evaluate"]:
         out = {"predict": {"sets": {"coverage": 0.9}}, **out}
-    return json.dumps({**out, "model": model, "data": {"preprocess": "standardize", **data}}, indent=1, default=plain)
+    return _written({**out, "data": {"preprocess": "standardize", **data, **more}}, model=model)
 
 
 def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:
     """A text of YAML, or a file, with this section data in place of its own, and the name of the file."""
     text, name = os.fspath(study), "study.yaml"
+    if "\n  train: train.parquet #" in text or '\n  "train": "train.parquet",' in text:
+        return text, ""  # study_ of another classifier
     if "\n" not in text and ": " not in text:
         with open(text, encoding="utf-8") as file:
             text, name = file.read(), text

@@ -38,11 +38,9 @@ class Effects:
                                                              "level", "mean", "lo", "hi")}
         for curve in of["curves"] or []:
             n, levels = len(curve["x"]), curve.get("names")
-            for key in ("input", "beside"):
-                columns[key] += [names.get(curve.get(key), curve.get(key, ""))] * n
-            for key in ("kind", "scale", "given"):
-                columns[key] += [curve.get(key, "")] * n
-            columns["class"] += [classes.get(curve.get("class"), "")] * n
+            for key in ("input", "beside", "kind", "scale", "given", "class"):
+                shown = {"input": names, "beside": names, "class": classes}.get(key, {})
+                columns[key] += [shown.get(curve.get(key), curve.get(key, ""))] * n
             columns["x"] += [np.nan] * n if levels else curve["x"]
             columns["level"] += levels or [""] * n
             for key in ("mean", "lo", "hi"):

@@ -1,6 +1,7 @@
 """The program: where it is, one process of it, and the errors that it reports."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -65,12 +66,11 @@ def program() -> str:
     name = "gpc-tune.exe" if os.name == "nt" else "gpc-tune"
     inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
     found = os.environ.get("GPC_TUNE_PROGRAM") or (inside if os.path.exists(inside) else shutil.which(name))
-    if not found:
-        raise GpcTuneError("the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on "
-                           "the PATH, or name its file in the variable GPC_TUNE_PROGRAM")
-    if not shutil.which(found):
-        raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names {found}, which is no program")
-    return found
+    if not shutil.which(found or ""):
+        raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names {found}, which is no program" if found else
+                           "the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on the "
+                           "PATH, or name its file in the variable GPC_TUNE_PROGRAM")
+    return found  # type: ignore[return-value]
 
 
 def warn(text: str) -> None:
@@ -91,10 +91,8 @@ class Process:
     standard input ends, and that is removed here if it was killed."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.busy = False  # a command runs, which may take long
-        self.loaded: set[str] = set()
-        self.models = 0  # how many owners it has, such as models that predict with it
+        self.lock, self.busy = threading.RLock(), False  # busy: a command runs, which may take long
+        self.loaded, self.models = set[str](), 0  # models: the number of owners, such as models that predict with it
         self.texts: dict[str, tuple[str, list[str]]] = {}  # what users call the YAML files written for it; their lines
         self._child = subprocess.Popen([program(), "pipe"], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=os.name != "nt",
@@ -250,9 +248,8 @@ _choosing = threading.RLock()
 def _forked() -> None:
     global _resident, _choosing
     _resident, _choosing = (lambda: None), threading.RLock()
-    for process in list(_processes):
-        process.forget()
-    _processes.clear()
+    while _processes:
+        _processes.pop().forget()
 
 
 if hasattr(os, "register_at_fork"):
@@ -317,12 +314,22 @@ class Model:
         found = re.search(b'(?m)^"' + name.encode() + b'": (.*)$', self.file)
         return json.loads(found[1].rstrip(b",")) if found else None
 
+    @functools.cached_property
+    def hyperparameters(self) -> dict[str, float]:
+        """The hyperparameters in natural units by name; none of a classifier that is no Gaussian process."""
+        response, out = self._working().ask("load", self.file, name=self.name)
+        return dict(zip(response.get("columns", ()), np.frombuffer(out, "<f8").tolist()))
+
+    def _working(self) -> Process:
+        """The process that has predicted before, or another if that has ended or runs a command."""
+        if self._process is None or not self._process.alive or self._process.busy:
+            self._process = keep(self, resident())
+        return self._process
+
     def predict(self, table: bytes) -> tuple[list[str], list[str], np.ndarray]:
         """The names of the columns, the classes, and the numbers of predictions, (n, columns)."""
         for _ in range(3):
-            process = self._process
-            if process is None or not process.alive or process.busy:
-                process = self._process = keep(self, resident())
+            process = self._working()
             with process.lock:
                 if self.name not in process.loaded:
                     process.ask("load", self.file, name=self.name)

@@ -86,9 +86,8 @@ class Search:
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
         if not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
-            raise InvalidError(f"n_jobs is {n_jobs!r}, expected 1 or more: it decides which points are proposed")
-        self.done = False
-        self._folder = os.path.abspath(os.fspath(folder)) if folder is not None else ""
+            raise InvalidError(f"n_jobs is {n_jobs!r}, expected a whole number, 1 or more")
+        self.done, self._folder = False, os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
         self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
@@ -274,6 +273,8 @@ def _compare(folder: str, *studies: dict[str, Any]) -> None:
                  "stop_early": of["program"].get("stop_early"),
                  **{f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}}
                 for of in studies)
+    if was["method"] != now["method"]:
+        was["n_jobs"] = now["n_jobs"]  # some methods have none
     if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
                  if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:
         raise InvalidError(f"the folder {folder} has a search with other arguments: {'; '.join(wrong)}. Give the same "

@@ -1,7 +1,6 @@
 """Tables as the program reads them: NumPy arrays and pandas frames, without rounding, as Parquet."""
 
 import functools
-import re
 import struct
 import sys
 from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
@@ -17,7 +16,7 @@ class Column(NamedTuple):
     """An input: its name in the program, the kind of its values, and what it means to the program."""
 
     name: str
-    kind: str  # number, text, ordered or date
+    kind: str  # number, text, category, ordered or date
     meaning: Optional[dict[str, Any]] = None
 
 
@@ -38,9 +37,7 @@ def numbers(values: Any) -> np.ndarray:
     """Values as float64, where None and missing values of pandas are NaN; TypeError or ValueError otherwise."""
     if getattr(values.dtype, "kind", "") == "c":
         raise ValueError("Complex data not supported")
-    if hasattr(values, "to_numpy"):
-        if getattr(values.dtype, "kind", "") == "m":
-            return np.where(values.isna(), np.nan, values.dt.total_seconds())
+    if hasattr(values, "to_numpy") and getattr(values.dtype, "kind", "") != "m":
         values = values.to_numpy(dtype=float, na_value=np.nan)
     values = np.asarray(values)
     if values.dtype.kind == "m":
@@ -64,7 +61,7 @@ def kind_of(values: Any, name: str = "") -> str:
     """The kind of a column with these values."""
     dtype = values.dtype
     if hasattr(dtype, "categories"):
-        return "ordered" if dtype.ordered else "text"
+        return "ordered" if dtype.ordered else "category"
     if dtype.kind == "M":
         return "date"
     if dtype.kind != "O":
@@ -123,8 +120,6 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
         name = name if name.isprintable() and name else f"x{j + 1}"
         kind, meaning = kind_of(values, name), None
-        if kind in ("ordered", "date"):
-            name = re.sub("[.=]", "_", name)  # --set divides its keys there
         while name in used:
             name += "_"
         used.add(name)
@@ -175,17 +170,13 @@ def _descriptions(names: tuple[str, ...], numeric: tuple[bool, ...], sizes: tupl
         page = _struct({1: 0, 2: size, 3: size, 5: {1: n, 2: 0, 3: 3, 4: 3}})
         described = {1: kind, 3: 0, 4: name}
         schema.append(_struct(described if is_number else {**described, 6: 0}))
-        chunks.append(_struct({2: _Long(at), 3: {1: kind, 2: [0], 3: [name], 4: 0, 5: _Long(n),
-                                                 6: _Long(len(page) + size), 7: _Long(len(page) + size),
-                                                 9: _Long(at)}}))
+        chunks.append(_struct({2: np.int64(at), 3: {1: kind, 2: [0], 3: [name], 4: 0, 5: np.int64(n),
+                                                 6: np.int64(len(page) + size), 7: np.int64(len(page) + size),
+                                                 9: np.int64(at)}}))
         heads.append(page)
         at += len(page) + size
-    footer = _struct({1: 1, 2: schema, 3: _Long(n), 4: [_struct({1: chunks, 2: _Long(at - 4), 3: _Long(n)})]})
+    footer = _struct({1: 1, 2: schema, 3: np.int64(n), 4: [_struct({1: chunks, 2: np.int64(at - 4), 3: np.int64(n)})]})
     return heads, footer + struct.pack("<I", len(footer)) + b"PAR1"
-
-
-class _Long(int):
-    """An integer of 64 bits."""
 
 
 def _varint(v: int) -> bytes:
@@ -194,8 +185,8 @@ def _varint(v: int) -> bytes:
 
 def _value(v: Any) -> tuple[int, bytes]:
     """The type and the bytes of a value in the compact protocol of Thrift. Bytes are a structure."""
-    if isinstance(v, int):
-        return 6 if isinstance(v, _Long) else 5, _varint(v << 1)  # zigzag; none is negative
+    if isinstance(v, (int, np.int64)):
+        return 5 if isinstance(v, int) else 6, _varint(int(v) << 1)  # zigzag; none is negative
     if isinstance(v, str):
         return 8, _varint(len(text := v.encode())) + text
     if isinstance(v, list):

@@ -4,6 +4,7 @@ import inspect
 import io
 import json
 import os
+import pickle
 import pydoc
 import re
 import subprocess
@@ -318,7 +319,7 @@ def test_a_study_of_yaml():
     lines = "data:\n  train: gone.csv\n  label: z\nmodel:\n  kernel: sex\n  likelihood: probit\n  inference: laplace\n"
     with pytest.raises(gpc_tune.InvalidError, match='^study.yaml:5:11: .*unknown kernel "sex"'):
         gpc_tune.TunedClassifier(lines).fit(X, Y)
-    with pytest.raises(gpc_tune.InvalidError, match='^unknown kernel "sex".*\n    kernel: sex$'):
+    with pytest.raises(gpc_tune.InvalidError, match='^unknown kernel "sex".*\n    "kernel": "sex",$'):
         gpc_tune.GaussianProcessClassifier("sex").fit(X, Y)
 
 
@@ -463,7 +464,7 @@ def test_a_column_of_ids_is_named_without_the_study():
 
 @pytest.mark.parametrize("options, text", [
     ({"method": "foo"}, "^method is 'foo', expected one of bayes, auto, random, sobol, latin_hypercube, nelder_mead, cmaes$"),
-    ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "^n_jobs is 0, expected 1 or more"),
+    ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "^n_jobs is 0, expected a whole number, 1 or more"),
     ({"n_jobs": -1}, "^n_jobs is -1, expected"), ({"n_jobs": None}, "^n_jobs is None, expected"), ({"n_jobs": 2.5}, "^n_jobs is 2.5")])
 def test_a_search_refuses_mistakes_before_the_first_point(options, text):
     with pytest.raises(gpc_tune.InvalidError, match=text):
@@ -522,3 +523,62 @@ def test_failed_trials_have_their_points():
     search = gpc_tune.minimize(f, {"a": (0.0, 1.0), "l": {"log": (1e-3, 1e3)}}, trials=8, method="random", random_state=1, catch=(ZeroDivisionError,))
     failed = [t["point"] for t in search.trials_ if t["failure"]]
     assert failed and all(0.5 < p["a"] <= 1 and 1e-3 <= p["l"] <= 1e3 for p in failed)
+
+
+def test_texts_have_no_order_that_nobody_gave():
+    n = 90
+    kind = np.array(["low", "mid", "high"])[np.arange(n) % 3]
+    table = pd.DataFrame({"level": kind, "pain": pd.Categorical(kind, ["low", "mid", "high"], ordered=True), "x": R.normal(size=n),
+                          "dose": [f"{k % 7} mg" for k in range(n)], "seen": [f"2024-{k % 12 + 1:02}-0{k % 9 + 1}" for k in range(n)],
+                          "band": pd.Categorical([f"{k % 4}0 kg" for k in range(n)])})
+    y = np.array(["low", "mid", "high"])[np.digitize(table["x"], [-.5, .5])]
+    model = gpc_tune.TunedClassifier(time=1, verbose=False).fit(table, y, np.where(np.arange(n) % 2, 1, 2))
+    of = {c["name"]: c for c in model._model.field("columns")["inputs"]}
+    assert of["level"]["levels"] == ["high", "low", "mid"] and of["pain"]["order"] == ["low", "mid", "high"]
+    assert of["band"]["levels"] == ["00 kg", "10 kg", "20 kg", "30 kg"]
+    assert of["dose"]["unit"] == "mg" and "date" in of["seen"] and "ordinal" not in model.study_
+    ordered = pd.Series(y).astype(pd.CategoricalDtype(["mid", "low", "high"], ordered=True))
+    assert "order: [mid, low, high]" in gpc_tune.TunedClassifier(time=1, verbose=False).fit(table[["x"]], ordered).study_
+
+
+@pytest.mark.parametrize("study", [None, {"kernels": ["se", "{sum: [se, noise]}"], "inference": "laplace", "data": {"preprocess": "power"}}])
+def test_a_study_can_be_run_again(study, tmp_path):
+    weight = np.repeat([1, 2], 30)
+    model = gpc_tune.TunedClassifier(study, time=1 if study is None else None, random_state=5, verbose=False).fit(X, Y, weight)
+    again = gpc_tune.TunedClassifier(model.study_, verbose=False).fit(X, Y, weight)
+    assert (again.predict_proba(X) == model.predict_proba(X)).all() and again._model.field("seed") == 5
+    assert again.answer_["configuration"] == model.answer_["configuration"] and again.sets(X).shape == (60, 2)
+    assert model._model.field("preprocess")["how"] == ("standardize" if study is None else "power")
+
+
+def test_why_of_a_class_and_of_new_categories():
+    model, table = fitted(), X.head(4).copy()
+    table.loc[1, "kind"], table.loc[2, "a"] = "unheard of", 1e3
+    with pytest.warns(gpc_tune.GpcTuneWarning):
+        of = {label: model.why(table, label) for label in (0, 1)}
+    for label, k in ((0, 0), (1, 1)):
+        assert of[label]["class"].tolist() == [label] * 4
+        assert np.allclose(of[label][["base", *X.columns]].sum(axis=1), model.predict_proba(table)[:, k], atol=1e-12)
+    assert np.allclose(of[1]["a"], -of[0]["a"], atol=1e-12)
+    assert of[1]["outside"][1] == "kind is a new category" and of[1]["outside"][2].startswith("a 1000 above ")
+    with pytest.raises(gpc_tune.InvalidError, match=r"label is 'yes', expected one of the classes \[0, 1\]"):
+        model.why(table, "yes")
+
+
+def test_far_rows_are_one_warning():
+    rows = R.normal(size=(60, 4))
+    model = gpc_tune.GaussianProcessClassifier(inference="laplace").fit(rows, rows[:, 0] > 0)
+    with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
+        model.predict_proba(np.vstack([rows, rows + [0, 99, 99, 0], rows + [0, 0, 99, 0]]))
+    assert len(seen) == 1 and '"x2" (60), "x3" (120) are far' in str(seen[0].message) and "(cases: 120)" in str(seen[0].message)
+
+
+def test_hyperparameters_have_the_names_and_numbers_of_the_report():
+    model = gpc_tune.TunedClassifier({"kernel": "{sum: [{se: {ard: true}}, noise]}", "inference": "laplace"}, verbose=False).fit(X, Y)
+    said = dict(re.findall(r"(\S*(?:amplitude|length_scale\[.*?\]))=(\S+)", model.report_.text))
+    assert {name: f"{v:.4g}" for name, v in model.hyperparameters_.items()} == {name: f"{float(v):.4g}" for name, v in said.items()}
+    assert {"1.se.length_scale[a]", "1.se.length_scale[kind]", "2.noise.amplitude"} <= set(model.hyperparameters_)
+    logs = model._model.field("theta")
+    assert np.allclose(sorted(np.exp(list(logs.values()))), sorted(model.hyperparameters_.values()), rtol=1e-12)
+    assert pickle.loads(pickle.dumps(model)).hyperparameters_ == model.hyperparameters_
+    assert gpc_tune.GaussianProcessClassifier(inference="logistic_regression").fit(X, Y).hyperparameters_ == {}

@@ -127,6 +127,15 @@ def test_trials_at_once_are_the_same_whatever_time_they_take(method, tmp_path):
     assert got.best_ == max(((t["point"], t["value"]) for t in got.trials_), key=lambda t: t[1])
 
 
+def test_methods_without_jobs_are_not_compared_by_them(tmp_path):
+    def search(**more):
+        return gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=2, n_jobs=2, folder=tmp_path / "mine", **more)
+
+    search()
+    with pytest.raises(gpc_tune.InvalidError, match="other arguments: method was 'bayes', and is 'sobol'. Give"):
+        search(method="sobol")
+
+
 def test_trials_at_once_end_with_an_exception():
     with pytest.raises(ZeroDivisionError):
         gpc_tune.minimize(lambda p: 1 / 0, {"x": (0.0, 1.0)}, trials=4, n_jobs=2)

@@ -30,7 +30,7 @@ def test_the_study_of_init(capfd):
     model = TunedClassifier(time="2s", random_state=3).fit(table, Y)
     assert model.score(table, Y) > .8
     inputs = {c["name"]: c for c in model._model.field("columns")["inputs"]}
-    assert inputs["zip"]["levels"] == ["1", "2", "3"] and inputs["pain_level _ x"]["order"] == ["low", "mid", "top"]
+    assert inputs["zip"]["levels"] == ["1", "2", "3"] and inputs["pain.level = x"]["order"] == ["low", "mid", "top"]
     assert model._model.field("seed") == 3 and model.study_.startswith("#")
     assert "conclusion: use #" in str(model.report_) and "state" in model.report_.page
     assert model.report_._repr_html_().startswith("<iframe srcdoc=") and "<script" not in model.report_._repr_html_()

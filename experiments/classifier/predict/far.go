@@ -1,9 +1,14 @@
 package predict
 
 import (
+	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 )
 
 // span has the bounds between which preprocessed values of an input are near the training cases:
@@ -27,30 +32,55 @@ func spansOf(inputs [][]float64) (all []span) {
 	return all
 }
 
-// far counts the cases with a value outside its span, by the column of the file that an input is
-// made from, in the order of the columns. Whitened inputs, for which from is nil, belong to no
-// column of their own: they are counted together, under the name "". A constant input has no width
-// and is not looked at.
-func far(z *mat.Dense, spans []span, from []string) (columns []string, counts map[string]int) {
-	cases, _ := z.Dims()
-	beyond := map[string]map[int]bool{}
-	for j, at := range spans {
-		name := ""
-		if from != nil {
-			name = from[j]
-		}
-		for i := range cases {
-			if v := z.At(i, j); at.lo < at.hi && (v < at.lo || v > at.hi) {
-				if beyond[name] == nil {
-					beyond[name], columns = map[int]bool{}, append(columns, name)
-				}
-				beyond[name][i] = true
+// farCases counts the cases with a value outside its span, in all and by the column of the file
+// that an input is made from.
+type farCases struct {
+	cases  int
+	counts map[string]int
+}
+
+// add counts the cases of preprocessed inputs z. from has the column of each input, and is nil for
+// inputs that belong to no column. A constant input has no width and is not looked at.
+func (f *farCases) add(z *mat.Dense, spans []span, from []string) {
+	n, _ := z.Dims()
+	if f.counts == nil {
+		f.counts = map[string]int{}
+	}
+	for i := range n {
+		beyond := map[string]bool{}
+		for j, at := range spans {
+			name := ""
+			if from != nil {
+				name = from[j]
+			}
+			if v := z.At(i, j); at.lo < at.hi && (v < at.lo || v > at.hi) && !beyond[name] {
+				beyond[name] = true
+				f.counts[name]++
 			}
 		}
+		if len(beyond) > 0 {
+			f.cases++
+		}
 	}
-	counts = map[string]int{}
-	for name, rows := range beyond {
-		counts[name] = len(rows)
+}
+
+// notices returns one notice about all far cases, or none. from is as for add.
+func (f *farCases) notices(from []string) []cause.Notice {
+	if f.cases == 0 {
+		return nil
 	}
-	return columns, counts
+	which := "inputs"
+	if from != nil {
+		var texts []string
+		for _, name := range slices.Compact(slices.Clone(from)) {
+			if n := f.counts[name]; n > 0 && len(f.counts) > 1 {
+				texts = append(texts, fmt.Sprintf("%q (%d)", name, n))
+			} else if n > 0 {
+				texts = append(texts, fmt.Sprintf("%q", name))
+			}
+		}
+		which = "values of " + data.Abridged(texts)
+	}
+	return []cause.Notice{cause.Far.Of(f.cases, "%s are far from all training cases: after preprocessing, outside "+
+		"their range by more than its width", which)}
 }

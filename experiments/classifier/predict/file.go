@@ -39,6 +39,9 @@ func save(f *ModelFile, name string) error {
 	return atomicfile.Write(name, f.Write)
 }
 
+// Hyperparameters are the hyperparameters of the model, as in modelfile.Fitted.
+func (c *Classifier) Hyperparameters() []record.Named { return c.fitted.Hyperparameters() }
+
 // Classifier is a model file with its posterior.
 type Classifier struct {
 	fitted    *modelfile.Fitted

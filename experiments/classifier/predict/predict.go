@@ -58,10 +58,15 @@ type Score struct {
 func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 	other, classes := *c, c.file.Columns.Classes
 	other.strict = c.strict || o.Strict
-	if o.Why && c.why == nil {
+	if (o.Why || o.WhyOf != "") && c.why == nil {
 		other.why = newExplainer(c.file, c.fitted, c.work(), c.outcome)
 	}
 	var err error
+	if o.WhyOf != "" {
+		if other.why, err = other.why.of(o.WhyOf); err != nil {
+			return nil, err
+		}
+	}
 	if other.sets, err = c.covering(o.Coverage); err != nil {
 		return nil, err
 	}
@@ -175,6 +180,7 @@ type stream struct {
 	scored   []cv.Predictions
 	cost     []float64
 	warnings []cause.Notice
+	far      farCases
 }
 
 // predict predicts some cases.
@@ -194,7 +200,7 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 			}
 		}
 	}
-	s.warnOfFar(z.X)
+	s.far.add(z.X, s.spans, s.columnsOfInputs())
 	held, extrapolated, err := s.outcome(z)
 	if err != nil {
 		return nil, err
@@ -237,27 +243,25 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 	return t, nil
 }
 
-// warnOfFar counts the values that are far from all training cases.
-func (s *stream) warnOfFar(z *mat.Dense) {
+// columnsOfInputs returns the column of the file that each preprocessed input is made from, or nil
+// for whitened inputs, which mix columns.
+func (s *stream) columnsOfInputs() []string {
 	from := s.file.Columns.From()
-	if _, inputs := z.Dims(); len(from) != inputs || s.file.Preprocess.How == "whiten" {
-		from = nil
+	if len(from) != len(s.spans) || s.file.Preprocess.How == "whiten" {
+		return nil
 	}
-	columns, counts := far(z, s.spans, from)
-	for _, name := range columns {
-		which := "inputs"
-		if name != "" {
-			which = fmt.Sprintf("values of %q", name)
-		}
-		s.warn(cause.Far.Of(counts[name], "%s are far from all training cases: after preprocessing, outside their "+
-			"range by more than its width", which))
-	}
+	return from
 }
 
 // substitute replaces the missing values of ds, and counts them by input. It returns the missing
-// inputs of each case, as texts.
+// inputs and the new categories of each case, as texts.
 func (s *stream) substitute(ds *data.Data) [][]string {
 	last, of := "", make([][]string, len(ds.Rows))
+	for i := range of {
+		for _, name := range s.file.Columns.NewCategories(ds.X.RawRowView(i)) {
+			of[i] = append(of[i], name+" is a new category")
+		}
+	}
 	for j, origin := range s.file.Columns.From() {
 		missing, absent := 0, origin+" missing"
 		for i := range ds.Rows {
@@ -307,7 +311,7 @@ func (s *stream) end(t *Predicted) (*Predicted, error) {
 	for _, u := range s.unread {
 		t.Warnings = append(t.Warnings, u.Notice().String())
 	}
-	t.Warnings = append(t.Warnings, cause.Texts(s.warnings)...)
+	t.Warnings = append(t.Warnings, cause.Texts(append(s.far.notices(s.columnsOfInputs()), s.warnings...))...)
 	if len(s.scored) > 0 {
 		if err := t.score(cv.Pool(s.scored...), s.cost); err != nil {
 			return nil, err

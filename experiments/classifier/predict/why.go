@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/job"
 	"github.com/gpc-tune/gpc-tune/experiments/modelfile"
+	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
@@ -40,6 +41,7 @@ type explainer struct {
 	inputs     []explain.Input
 	seen       *mat.Dense // training cases, or inducing inputs, before preprocessing
 	background *mat.Dense // some rows of seen
+	class      *int       // class whose probability is explained; nil: the most probable one of each case
 }
 
 // newExplainer chooses the background: cases drawn from the training cases, or from the inducing
@@ -67,13 +69,30 @@ func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, cost float64,
 	return e
 }
 
+// of returns an explainer of the probability of one class.
+func (e *explainer) of(name string) (*explainer, error) {
+	classes := e.file.Columns.Classes
+	k := slices.Index(classes, name)
+	switch {
+	case classes == nil:
+		return nil, fmt.Errorf("%w: the model predicts numbers, and %q is a class to explain; leave it out",
+			spec.ErrInvalid, name)
+	case k < 0:
+		return nil, fmt.Errorf("%w: the model has no class %q to explain, but %s", spec.ErrInvalid, name,
+			strings.Join(classes, ", "))
+	}
+	other := *e
+	other.class = &k
+	return &other, nil
+}
+
 // explain returns further columns of a table of predictions with a row of cells for each case.
-// why_of is the most probable class; base is its mean probability over the background, or the mean
-// number; why[INPUT] are Shapley values, whose sum is the difference between the prediction and
-// base; why_error is the largest standard error of these, if they are sampled. nearest has the
-// training cases of the largest prior correlation, by their place among the training cases of the
-// model, each with its label and the correlation. outside names inputs beyond the range of the
-// training cases, and the missing inputs of each case.
+// why_of is the class whose probability is explained; base is its mean probability over the
+// background, or the mean number; why[INPUT] are Shapley values, whose sum is the difference
+// between the prediction and base; why_error is the largest standard error of these, if they are
+// sampled. nearest has the training cases of the largest prior correlation, by their place among
+// the training cases of the model, each with its label and the correlation. outside names inputs
+// beyond the range of the training cases, new categories, and the missing inputs of each case.
 func (e *explainer) explain(ds *data.Data, missing [][]string, held job.Outcome) (columns []string, rows [][]any,
 	err error) {
 	classes, compares := e.file.Columns.Classes, e.fitted.Compared == nil && e.file.Inputs != nil
@@ -96,7 +115,9 @@ func (e *explainer) explain(ds *data.Data, missing [][]string, held job.Outcome)
 		var cells []any
 		class := 0
 		if classes != nil {
-			class = floats.MaxIdx(held.Proba.RawRowView(i))
+			if class = floats.MaxIdx(held.Proba.RawRowView(i)); e.class != nil {
+				class = *e.class
+			}
 			cells = append(cells, classes[class])
 		}
 		row := ds.X.RawRowView(i)
@@ -173,6 +194,10 @@ func (e *explainer) outside(row []float64) (texts []string) {
 	for j, v := range row {
 		column := mat.Col(nil, j, e.seen)
 		least, most := slices.Min(column), slices.Max(column)
+		coded := func(c data.Column) bool { return c.Coded && c.Name == names[j] }
+		if slices.ContainsFunc(e.file.Columns.Inputs, coded) {
+			continue // codes of categories have no range
+		}
 		slack := 1e-9 * max(most-least, math.Abs(most), math.Abs(least)) // preprocessing rounds
 		switch {
 		case v < least-slack:

@@ -109,6 +109,71 @@ func firstRows(c *Classifier, file string, n int) (*Predicted, error) {
 	return s.predict(ds)
 }
 
+// A category that no training case has is named for the case that has it, whether categories are
+// indicators, indicators with a further one for missing values, or codes. A missing category is not
+// new.
+func TestNewCategoriesAreOutside(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("town,kind,x,label\n")
+	for i := range 60 {
+		town := []string{"Ulm", "Bonn", "Jena", ""}[i%4]
+		fmt.Fprintf(&b, "%s,%c,%d,%c\n", town, 'a'+i%2, i*37%50, 'p'+i*7%50/25)
+	}
+	fresh := written(t, "town,kind,x\nRom,a,1\nUlm,z,2\n,b,3\nRom,z,99\nJena,b,4\n")
+	want := []string{"town is a new category", "kind is a new category", "town missing",
+		"x 99 above 49; town is a new category; kind is a new category", ""}
+	for _, how := range []string{"categorical: one_hot", "categorical: one_hot, missing_indicators: true", "categorical: kernel"} {
+		model := byLaplace
+		if how == "categorical: kernel" {
+			model = strings.Replace(model, "kernel: se", "kernel: {sum: [se, hamming]}", 1)
+		}
+		c := learnt(t, b.String(), "label: label, missing: median, "+how, model)
+		got, err := c.Predict(fresh, spec.Deciding{Why: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range column[string](t, got, "outside") {
+			if is := want[i]; text != is && !(is == "town missing" && how != "categorical: one_hot" && text == "") {
+				t.Errorf("%s: case %d: %q, want %q", how, i, text, is)
+			}
+		}
+	}
+}
+
+// The effects on a chosen class add up to its probability. With two classes they are the opposite of
+// the effects on the other.
+func TestWhyOfOneClass(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("u,v,label\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%d,%c\n", i*17%40, i*29%40, 'p'+i*17%40/20)
+	}
+	c := learnt(t, b.String(), "label: label", byLaplace)
+	fresh := written(t, "u,v\n3,8\n33,20\n")
+	of := map[string]*Predicted{}
+	for _, class := range []string{"p", "q"} {
+		got, err := c.Predict(fresh, spec.Deciding{WhyOf: class})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[class] = got
+		base, u, v := column[record.Number](t, got, "base"), column[record.Number](t, got, "why[u]"), column[record.Number](t, got, "why[v]")
+		for i, p := range column[record.Number](t, got, "p["+class+"]") {
+			if sum := base[i] + u[i] + v[i]; math.Abs(float64(sum-p)) > 1e-12 || column[string](t, got, "why_of")[i] != class {
+				t.Errorf("case %d: effects on %s add up to %v, want %v", i, class, sum, p)
+			}
+		}
+	}
+	for i, effect := range column[record.Number](t, of["p"], "why[u]") {
+		if other := column[record.Number](t, of["q"], "why[u]")[i]; math.Abs(float64(effect+other)) > 1e-12 || effect == 0 {
+			t.Errorf("case %d: effects of u %v and %v", i, effect, other)
+		}
+	}
+	if _, err := c.Predict(fresh, spec.Deciding{WhyOf: "r"}); err == nil || !strings.Contains(err.Error(), `no class "r" to explain, but p, q`) {
+		t.Error(err)
+	}
+}
+
 // A value beyond the training cases is named with the end of their range, in the units of the file,
 // with and without whitening. Pima's largest glu among the training cases is 199. Missing values are
 // named.

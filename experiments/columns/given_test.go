@@ -1,0 +1,49 @@
+package columns
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/gpc-tune/gpc-tune/experiments/data"
+	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+)
+
+// Facts that the owner of a table knows take the place of what the file shows. Texts lose an order
+// and stay categories if they look like numbers; dates among them stay dates. Categories stay
+// categories whatever they look like. A column that is left out stays so.
+func TestGiven(t *testing.T) {
+	path := file(t, rows(60, "level,grade,seen,dose,pain,one,w,label", func(i int) string {
+		return fmt.Sprintf("%s,%d,2024-02-%02d,%d mg,%s,x,%d,%s", []string{"low", "mid", "high"}[i%3], i%4, 1+i%28, 5+i%3,
+			[]string{"none", "dull", "sharp"}[i*7%3], 1+i%2, []string{"low", "medium", "high"}[i*11%3])
+	}))
+	table, err := Read(path, "label")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of := table.Spec.Columns.Described; of["level"].Ordered == nil || table.Spec.Order == nil || table.Columns[1].Kind != "number" {
+		t.Fatalf("the file alone shows %+v", table.Spec)
+	}
+	given := Given{Label: "label", Texts: []cells.Name{"level", "grade", "seen", "label"}, Categories: []cells.Name{"dose", "one"},
+		Weights: "w", Columns: map[string]data.Meaning{"pain": {Ordered: []cells.Name{"none", "sharp", "dull"}}, "one": {Ordered: []cells.Name{"x", "y"}}}}
+	if table, err = ReadGiven(path, given); err != nil {
+		t.Fatal(err)
+	}
+	s := table.Spec
+	if want := []cells.Name{"level", "grade", "dose"}; !reflect.DeepEqual(s.Categories, want) {
+		t.Errorf("categories %v, want %v", s.Categories, want)
+	}
+	if of := s.Columns.Described; len(of) != 2 || of["seen"].Date == nil || fmt.Sprint(of["pain"].Ordered) != "[none sharp dull]" {
+		t.Errorf("columns %+v", of)
+	}
+	if s.Order != nil || s.Weights != "w" || fmt.Sprint(s.Drop) != "[one]" {
+		t.Errorf("order %v, weights %v, drop %v", s.Order, s.Weights, s.Drop)
+	}
+	if _, err := data.Load(s, ".", 0); err != nil {
+		t.Error(err)
+	}
+	given.Order, given.Texts = []cells.Name{"high", "low", "medium"}, nil
+	if table, err = ReadGiven(path, given); err != nil || fmt.Sprint(table.Spec.Order) != "[high low medium]" {
+		t.Errorf("%v, order %v", err, table.Spec.Order)
+	}
+}
