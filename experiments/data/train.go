@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
@@ -98,7 +100,29 @@ func (s Spec) readTrain(src tables.Source) (*Data, error) {
 				t.leftOut())
 		}
 	}
+	d.warnOfWeights()
 	return d, t.Faults.Err()
+}
+
+// notableWeights is the ratio of the mean weights of two classes from which on weights are likely
+// to be costs of errors.
+const notableWeights = 2
+
+// warnOfWeights warns if the cases of a class weigh more on average than the cases of another.
+func (d *Data) warnOfWeights() {
+	if d.Weights == nil || d.Schema.Counts || d.Labels == nil {
+		return
+	}
+	counts, means := d.Counts(), make([]float64, len(d.Classes))
+	for i, class := range d.Labels {
+		means[class] += d.Weights[i] / float64(counts[class])
+	}
+	least, most := floats.MinIdx(means), floats.MaxIdx(means)
+	if ratio := means[most] / means[least]; means[least] > 0 && ratio >= notableWeights {
+		d.Warnings = append(d.Warnings, cause.Weighted.New("a case of class %q weighs on average %.3g times as much "+
+			"as one of %q: a weight of 3 is three equal cases; where weights are costs of errors, leave them out, "+
+			"and multiply the probabilities by the costs", d.Classes[most], ratio, d.Classes[least]))
+	}
 }
 
 // remaining returns the columns that have no role yet. It leaves out dropped columns and the query

@@ -22,7 +22,7 @@ func TestWeights(t *testing.T) {
 	if !slices.Equal(d.Weights, []float64{2, 0.5, 1e3, 1}) || !slices.Equal(d.Rows, []int{0, 2, 3, 4}) || len(d.ColumnNames) != 1 {
 		t.Errorf("weights %v of rows %v; inputs %v", d.Weights, d.Rows, d.ColumnNames)
 	}
-	if !slices.Equal(d.Test.Weights, []float64{3}) || len(d.Test.Rows) != 1 || len(d.Warnings) != 1 {
+	if !slices.Equal(d.Test.Weights, []float64{3}) || len(d.Test.Rows) != 1 || len(d.Warnings) != 2 {
 		t.Errorf("test weights %v; warnings %v", d.Test.Weights, d.Warnings)
 	}
 	if other, err := Load(Spec{Train: train, Label: "y", Columns: Columns{Chosen: []cells.Name{"x"}}}, "", 0); err != nil || other.Hash == d.Hash {
@@ -38,6 +38,26 @@ func TestWeights(t *testing.T) {
 		var fault *FileError
 		if !errors.As(err, &fault) || fault.Faults[0].Line != 4 || fault.Faults[0].Column != 3 {
 			t.Errorf("weight %q: %v", wrong, err)
+		}
+	}
+}
+
+// Weights that differ between classes by a factor of two are pointed out, with the means of the
+// classes: here 4 and 1.5, or 2 and 1.5.
+func TestWeightsOfClasses(t *testing.T) {
+	for heavy, want := range map[string]string{"5": `a case of class "b" weighs on average 2.67 times as much as one of "a": `, "1": ""} {
+		d, err := Load(Spec{Train: file(t, "train.csv", "x,w,y\n1,1,a\n2,2,a\n3,3,b\n4,"+heavy+",b\n"), Label: "y", Weights: "w"}, "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, w := range d.Warnings {
+			if w.Kind == cause.Weighted {
+				got = w.Text
+			}
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("weights 1, 2 of a and 3, %s of b: %q", heavy, got)
 		}
 	}
 }

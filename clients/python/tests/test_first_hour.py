@@ -565,6 +565,12 @@ def test_why_of_a_class_and_of_new_categories():
         model.why(table, "yes")
 
 
+def test_weights_of_a_class_are_pointed_out():
+    model = gpc_tune.GaussianProcessClassifier(inference="laplace")
+    with pytest.warns(gpc_tune.GpcTuneWarning, match='a case of class "1" weighs on average 4 times .* costs'):
+        model.fit(X[["a", "b"]], Y, np.where(Y == 1, 4.0, 1.0))
+
+
 def test_far_rows_are_one_warning():
     rows = R.normal(size=(60, 4))
     model = gpc_tune.GaussianProcessClassifier(inference="laplace").fit(rows, rows[:, 0] > 0)
