@@ -76,9 +76,9 @@ is removed when standard input ends, however the client ends:
   load     loads the model file in the bytes as "name", and returns a float64 for each of its
            hyperparameters in natural units, which "columns" names; of eight models the least
            recently used is dropped
-  predict  predicts the table in the bytes with the model "name", and returns a float64, little
-           endian, for each of "columns", row by row; a decision is an index in "classes", and -1 is
-           reject`,
+  predict  predicts the table in the bytes with the model "name", without sets, and returns a
+           float64, little endian, for each of "columns", row by row; a decision is an index in
+           "classes", and -1 is reject`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			folder, err := os.MkdirTemp("", "gpc-tune-")
@@ -226,7 +226,7 @@ func (p *pipeServer) load(r request) (out response, err error) {
 		delete(p.models, p.names[0])
 		p.names = p.names[1:]
 	}
-	p.names, p.models[r.Name] = append(p.names, r.Name), model
+	p.names, p.models[r.Name] = append(p.names, r.Name), model.WithoutSets()
 	for _, h := range model.Hyperparameters() {
 		out.Columns = append(out.Columns, h.Name)
 		out.body = binary.LittleEndian.AppendUint64(out.body, math.Float64bits(float64(h.Value)))

@@ -115,10 +115,9 @@ class Process:
         with self.lock:
             try:
                 head = json.dumps({"do": do, "bytes": len(body), **fields}).encode() + b"\n"
-                for text in (head + body,) if len(body) < 1 << 16 else (head, body):
-                    rest = memoryview(text)
-                    while rest:
-                        rest = rest[self._child.stdin.write(rest):]  # type: ignore[union-attr]
+                rest = memoryview(head + body)
+                while rest:
+                    rest = rest[self._child.stdin.write(rest):]  # type: ignore[union-attr]
                 while True:
                     response = self._answer()
                     out = self._from.read(response.get("bytes", 0))

@@ -218,11 +218,13 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         trial, value, why = Trial(search, asked), None, "it has no value"
         try:
             value = f(dict(asked.point), trial) if _places(f) > 1 else f(dict(asked.point))
+            if not hasattr(value, "__float__"):
+                raise InvalidError(f"f returned {value!r} at {asked.point}, expected a number; NaN is a failed trial")
         except StopTrial:
             if not trial.stopped:
                 raise
         except catch as wrong:
-            why = f"{type(wrong).__name__}: {wrong}"
+            value, why = None, f"{type(wrong).__name__}: {wrong}"
         search.tell(asked, value, why, way=trial.values, early=trial.stopped)
         value = trial.values[-1][1] if trial.stopped else value
         if verbose and value is not None:
@@ -273,8 +275,7 @@ def _compare(folder: str, *studies: dict[str, Any]) -> None:
                  "stop_early": of["program"].get("stop_early"),
                  **{f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}}
                 for of in studies)
-    if was["method"] != now["method"]:
-        was["n_jobs"] = now["n_jobs"]  # some methods have none
+    was["n_jobs"] = (was if was["method"] == now["method"] else now)["n_jobs"]  # some methods have none
     if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
                  if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:
         raise InvalidError(f"the folder {folder} has a search with other arguments: {'; '.join(wrong)}. Give the same "

@@ -571,6 +571,16 @@ def test_weights_of_a_class_are_pointed_out():
         model.fit(X[["a", "b"]], Y, np.where(Y == 1, 4.0, 1.0))
 
 
+def test_probabilities_warn_of_no_sets():
+    y = np.where(np.arange(60) % 12 == 0, "rare", np.where(Y, "a", "b"))
+    model = gpc_tune.GaussianProcessClassifier(inference="laplace", cv=3).fit(X[["a", "b"]], y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "class .* held-out cases")
+        model.predict_proba(X[["a", "b"]]), model.score(X[["a", "b"]], y)
+    with pytest.warns(gpc_tune.GpcTuneWarning, match='class "rare" has 5 held-out cases, and a coverage of 0.9 needs 9'):
+        assert model.sets(X[["a", "b"]])["rare"].all()
+
+
 def test_far_rows_are_one_warning():
     rows = R.normal(size=(60, 4))
     model = gpc_tune.GaussianProcessClassifier(inference="laplace").fit(rows, rows[:, 0] > 0)

@@ -127,6 +127,14 @@ def test_trials_at_once_are_the_same_whatever_time_they_take(method, tmp_path):
     assert got.best_ == max(((t["point"], t["value"]) for t in got.trials_), key=lambda t: t[1])
 
 
+@pytest.mark.parametrize("value", [None, "a", {"loss": 1.0}, (1.0, 2.0)])
+def test_a_function_that_returns_no_number(value):
+    with pytest.raises(gpc_tune.InvalidError, match=r"^f returned .* at {'x': 0.5}, expected a number"):
+        gpc_tune.minimize(lambda p: value, {"x": (0.0, 1.0)}, trials=3)
+    trials = gpc_tune.minimize(lambda p: value, {"x": (0.0, 1.0)}, trials=2, catch=(ValueError,)).trials_
+    assert [t["failure"].startswith("InvalidError: f returned") for t in trials] == [True, True]
+
+
 def test_methods_without_jobs_are_not_compared_by_them(tmp_path):
     def search(**more):
         return gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=2, n_jobs=2, folder=tmp_path / "mine", **more)

@@ -244,6 +244,14 @@ func (c *Classifier) covering(coverage *float64) (*cv.Conformal, error) {
 	return &other, nil
 }
 
+// WithoutSets returns the classifier without the conformal sets of its file, for predictions of
+// probabilities and decisions alone.
+func (c *Classifier) WithoutSets() *Classifier {
+	other := *c
+	other.sets = nil
+	return &other
+}
+
 // outcome predicts cases, with one fit or averaged over the samples, and warns of cases to which
 // the calibration or the threshold of the file is extrapolated.
 func (c *Classifier) outcome(held *kernel.Inputs) (o job.Outcome, warnings []cause.Notice, err error) {
