@@ -458,7 +458,7 @@ def test_a_column_of_ids_is_named_without_the_study():
     X = pd.DataFrame({"id": [f"u{k}" for k in range(150)], "v": R.normal(size=150)})
     with pytest.raises(gpc_tune.InvalidError) as error:
         gpc_tune.GaussianProcessClassifier().fit(X, X["v"] > 0)
-    assert re.fullmatch(r'X:row 1: column "id" has 150 different texts \("u0" here\), too many for categories \(100\); '
+    assert re.fullmatch(r'X: column "id" has 150 different texts \("u0" here\), too many for categories \(100\); '
                         "correct it, or leave the column out", str(error.value)), error.value
 
 
@@ -579,6 +579,16 @@ def test_probabilities_warn_of_no_sets():
         model.predict_proba(X[["a", "b"]]), model.score(X[["a", "b"]], y)
     with pytest.warns(gpc_tune.GpcTuneWarning, match='class "rare" has 5 held-out cases, and a coverage of 0.9 needs 9'):
         assert model.sets(X[["a", "b"]])["rare"].all()
+
+
+def test_warnings_of_fit_name_no_data_set():
+    table = pd.DataFrame({"a": R.normal(size=150)})
+    y = np.digitize(table["a"], [-.5, .5])
+    with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
+        gpc_tune.GaussianProcessClassifier(inference="laplace", mean="constant").fit(table, y)
+    texts = [str(w.message) for w in seen]
+    assert any(text.startswith('input "a" alone predicts the class') for text in texts), texts
+    assert any(text.startswith("se, softmax, laplace: the prior mean has no effect") for text in texts), texts
 
 
 def test_far_rows_are_one_warning():
