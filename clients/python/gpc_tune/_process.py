@@ -24,8 +24,8 @@ _PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
 _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predict|report|run|search|show|tell)\b)"
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^\S+ \((?:a flag|a column|a field of manifest|.*: program\)|gpc-tune list (?:figures|formats))(?s:.*?)"
-     r"(?=^\S+ \(|\Z)", ""),
-    (r"^(?:--(?=[a-z-]+:? )|train(?:, |: (?=input )))", ""), (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "),
+     r"(?=^\S+ \(|\Z)", ""), (r"^(?:--(?=[a-z-]+:? )|train(?:, |: (?=input )))", ""),
+    (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "),
     (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
     (r"choose another folder with -o", "give another folder"), (r"in a file:$", "in a study:"),
     (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),

@@ -582,8 +582,8 @@ def test_probabilities_warn_of_no_sets():
 
 
 def test_warnings_of_fit_name_no_data_set():
-    table = pd.DataFrame({"a": R.normal(size=150)})
-    y = np.digitize(table["a"], [-.5, .5])
+    y = np.arange(150) % 3
+    table = pd.DataFrame({"a": 10 * y + np.cos(np.arange(150))})
     with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
         gpc_tune.GaussianProcessClassifier(inference="laplace", mean="constant").fit(table, y)
     texts = [str(w.message) for w in seen]
