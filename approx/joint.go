@@ -115,15 +115,6 @@ func newJoint(
 		}
 		return p.atMode(ctx, cov, y)
 	}
-	if _, is := lik.(likelihood.Softmax); is {
-		near := p.initial
-		p.bounded = func(ctx context.Context, start State) (State, error) {
-			if s, err := atLargestBound(ctx, p.siteState, sites, classes, start); s != nil || err != nil {
-				return s, err
-			}
-			return near(ctx, start)
-		}
-	}
 	p.closing, p.newtonDistance, p.jacobianError = p.conclude, 1e3, responseError
 	p.jacobian, p.pull = sites.Jacobian, p.pullClasses
 	return p.siteState, nil

@@ -171,6 +171,11 @@ func TestThreadsOfSeveralClasses(t *testing.T) {
 		}
 		got := fmt.Sprint(p.Evidence().Value(), p.State(), adjoint.K.RawSymmetric().Data, adjoint.Mean,
 			proba.RawMatrix().Data, mean, variance, loo.Value(), p.(Averager).AverageError())
+		bound, err := Variational{MaxIterations: 3}.Fit(context.Background(), cov, y, likelihood.Softmax{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += fmt.Sprint(bound.Evidence().Value(), bound.State())
 		if want == "" {
 			want = got
 		}

@@ -71,6 +71,9 @@ func (p *siteState) run(ctx context.Context, start State) (fixedPoint, error) {
 		}
 	}
 	defer p.startSearch()()
+	if r, all := p.rule.(caseRule); all {
+		return r.iterate(ctx)
+	}
 	o := p.options
 	r := siteSearch{
 		siteState: p, cycles: newCycleDetector(p.state), schedule: o.Schedule, limit: o.MaxIterations,

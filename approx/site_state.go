@@ -33,6 +33,15 @@ type rule interface {
 	paramSlopes(i int, tau, offset []float64)
 }
 
+// caseRule is a rule that makes the sites of a case together.
+type caseRule interface {
+	rule
+	// prepare makes all sites, given the marginals.
+	prepare()
+	// iterate moves the sites from their start to the fixed point.
+	iterate(ctx context.Context) (fixedPoint, error)
+}
+
 // site is a Gaussian site of precision τ and information ν = offset + τμ, μ the marginal mean.
 type site struct {
 	tau, offset float64
@@ -96,9 +105,8 @@ type siteState struct {
 	sited prior.SiteSolver // the prior
 	// The fields from initial to jacobianError are set for several latent processes. For one latent
 	// process they are nil or 0.
-	initial func(ctx context.Context, start State) (State, error) // the sites of a first iteration
-	// the sites of the variational method
-	bounded        func(ctx context.Context, start State) (State, error)
+	// initial returns the sites of a first iteration.
+	initial        func(ctx context.Context, start State) (State, error)
 	closing        func() Posterior // the posterior where the iteration ended
 	newtonDistance float64          // the distance at which Newton's method takes over
 	jacobianError  float64          // the relative error of the search's Jacobian
@@ -232,6 +240,9 @@ func (p *siteState) computeEvidence() {
 // current sites from these. If several cases fail, it returns the error of the first.
 func (p *siteState) proposeSites() (fixedPoint, error) {
 	var fit fixedPoint
+	if r, all := p.rule.(caseRule); all {
+		r.prepare()
+	}
 	failed := make([]error, len(p.tau))
 	linalg.Rows(len(p.tau), func(i0, i1 int) {
 		for i := i0; i < i1; i++ {

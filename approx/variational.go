@@ -30,13 +30,17 @@ var _ Approximation = Variational{}
 // fixed: L never decreases. Near the maximum Newton's method is used. A State has τ and then ν, 2n
 // numbers.
 //
+// For softmax E is over all latent values of a case, and the sites of a case are set together. With
+// more than three classes E is over independent latent values, see softmaxRule. Then L is a bound
+// up to the error of that.
+//
 // A fit that stops before it converges has Diagnostics.Converged false: its evidence is still a
 // bound, and its adjoint is ErrNotConverged.
 type Variational struct {
 	// Tolerance bounds, at every site, the change of the marginal by a further update, in units of
 	// its standard deviation and relative to its variance. The bound L is stationary, so its own
 	// error is of the order of the square. If the rounding error of the marginal variances is
-	// larger, that is the tolerance. Default 1e-10.
+	// larger, that is the tolerance. Default 1e-10; for softmax it is at least 1e-8.
 	Tolerance float64 `yaml:"tolerance" within:"(0,1)"`
 	// MaxIterations limits the total number of sweeps and Newton steps. Default 1000.
 	MaxIterations int `yaml:"max_iterations" within:"[1,10000000]"`
@@ -139,14 +143,11 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 			p.extraVariance[i] = rest * p.sited.ResidualVariance(i)
 		}
 	}
-	if p.bounded != nil {
-		p.initial = p.bounded
-	}
-	rule := variationalRule{siteState: p, model: p.lik.(likelihood.LogConcave)}
 	if lik.Likelihood() == (likelihood.Softmax{}) {
-		rule.noise = gumbelDivergence
+		p.rule = newSoftmaxRule(p, y)
+	} else {
+		p.rule = variationalRule{p, p.lik.(likelihood.LogConcave)}
 	}
-	p.rule = rule
 	return p, nil
 }
 
@@ -154,18 +155,7 @@ func (m Variational) begin(cov []Cov, y Targets, lik likelihood.Bound) (*siteSta
 type variationalRule struct {
 	*siteState
 	model likelihood.LogConcave
-	noise float64 // nats that the bound gains for every case, because g is no normal variate
 }
-
-// gumbelDivergence is the Kullback-Leibler divergence from a normal variate of variance 1 to the
-// Gumbel variate for which it is least, ½ + 1 - ½ log 2πe. The largest utility g of softmax is such
-// a Gumbel variate given f. The sites give g a normal distribution of variance 1/Σ_c λ_c = 1, and
-// with it the bound lacks this number for every case. With it the bound is
-//
-//	E log p(y|f) ≥ E f_y - log Σ_c exp(E f_c + ½ Var(f_c - Σ_d λ_d f_d))
-//
-// (Knowles & Minka 2011, section 4.1).
-var gumbelDivergence = 1.5 - math.Log(2*math.Pi*math.E)/2
 
 // match returns the site for which the marginal N(μ', s²) of case i maximises its contribution to
 // L, with N(m, c) the cavity,
@@ -252,7 +242,7 @@ func (variationalRule) stationary(fixedPoint) bool { return true }
 
 // term is E log p(y_i|f) + ½ τ_i v_i. L is stationary in the marginals.
 func (p variationalRule) term(i int) term {
-	return term{value: p.next[i].average.log + p.tau[i]*p.sigma[i]/2 + p.y[i]*p.noise}
+	return term{value: p.next[i].average.log + p.tau[i]*p.sigma[i]/2}
 }
 
 func (p variationalRule) explicit(grad []float64, i int) {

@@ -10,7 +10,7 @@ import (
 
 // TestGumbelRace compares the sums with panels, whose accuracy is known.
 func TestGumbelRace(t *testing.T) {
-	panels := gumbelRace.integratedConcave
+	panels := gumbelRace
 	panels.Smooth = 0
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

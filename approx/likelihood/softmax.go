@@ -70,15 +70,7 @@ func (Softmax) NoiseMoments() (mean, variance float64) {
 }
 
 // gumbelRace is the Noise of softmax.
-var gumbelRace = gumbelRaces{ByQuadrature(Softmax{}, gumbelFactor{}).(integratedConcave)}
-
-type gumbelRaces struct{ integratedConcave }
-
-// Expected implements LogConcave in closed form, with E e^-x = exp(variance/2 - mean).
-func (gumbelRaces) Expected(y, mean, variance float64) (e float64, d [4]float64) {
-	average := min(math.Exp(variance/2-mean), math.MaxFloat64/4)
-	return floor(-y*mean - average), [4]float64{average - y, -average, average, -average}
-}
+var gumbelRace = ByQuadrature(Softmax{}, gumbelFactor{}).(integratedConcave)
 
 // gumbelFactor is the density of its factors: log P(x) = -e^-x, log p(x) = -x - e^-x and, for y =
 // -1, log(1 - P(x)).

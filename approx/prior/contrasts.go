@@ -167,6 +167,12 @@ func (c *Contrasts) covariances() []float64 {
 	return c.blocks
 }
 
+// Covariance is Cov x of a case, C×C, for the current factor.
+func (c *Contrasts) Covariance(i int) []float64 {
+	c.covariances()
+	return c.block(i)
+}
+
 // block is Cov x of a case.
 func (c *Contrasts) block(i int) []float64 {
 	square := c.classes * c.classes

@@ -1,0 +1,279 @@
+package approx
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/gpc-tune/gpc-tune/approx/prior"
+	"github.com/gpc-tune/gpc-tune/approx/utility"
+	"github.com/gpc-tune/gpc-tune/internal/linalg"
+)
+
+// softmaxRule is the variational method for softmax, with E log p(y|f) itself:
+//
+//	L = Σ_i E log p(y_i|f_i) + ½ tr(W Σ) - ½ bᵀ(μ - m) - ½ log|I + W K|
+//	W_i = diag d_i - d_i d_iᵀ/Σd_i
+//
+// It is maximal where b_i = y_i - E π, and where W_i is the curvature S_i = E[diag π - ππᵀ]. E is
+// over independent f_c with variances λ. The posterior and λ give every x the same variance. For
+// three classes, λ then has all covariances of the posterior, and every S_i has the form of W_i.
+// For more classes the equations, with p = d/Σd,
+//
+//	Var x_c - 1/Σd = λ_c (1 - 2p_c) + Σ_e p_e² λ_e,   d_c (1 - p_c) = S_cc
+//
+// make ∂E/∂Cov f = -½ W, and so L stationary. The derivative with respect to p vanishes, because
+// Σ_c d_c (f_c - Σ_e p_e f_e) = 0.
+type softmaxRule struct {
+	*siteState
+	sites   *prior.Contrasts
+	index   []int // labels
+	classes int
+	value   []float64 // E log p(y|f)
+}
+
+func newSoftmaxRule(p *siteState, y Targets) *softmaxRule {
+	return &softmaxRule{p, p.sited.(*prior.Contrasts), y.Index, y.Classes, make([]float64, len(y.Index))}
+}
+
+// casesOfAverage is the number of cases whose averages a thread computes at a time.
+const casesOfAverage = 8
+
+// prepare implements caseRule.
+func (r *softmaxRule) prepare() {
+	n, classes := len(r.index), r.classes
+	r.sites.Covariance(0) // before the threads
+	linalg.Parallel((n+casesOfAverage-1)/casesOfAverage, func(job int) {
+		v := func() []float64 { return make([]float64, classes) }
+		mean, d, pi, s := v(), v(), v(), v()
+		for i := job * casesOfAverage; i < min(n, (job+1)*casesOfAverage); i++ {
+			total := 0.0
+			for c := range mean {
+				mean[c], d[c] = -r.mu[c*n+i], r.tau[c*n+i]
+				total += d[c]
+			}
+			y := r.index[i]
+			lambda, rest := independent(r.sites.Covariance(i), d, total)
+			r.value[i] = mean[y] + utility.Gumbel.Mean - utility.Gumbel.Largest(pi, s, mean, lambda)
+			precisions(d, s)
+			for c, v := range rest {
+				r.value[i] -= d[c] * v / 2
+			}
+			others := 0.0
+			for c, v := range d {
+				r.next[c*n+i] = site{tau: v, offset: pi[c]}
+				if c != y {
+					others += pi[c]
+				}
+			}
+			r.next[y*n+i].offset = -others
+		}
+	})
+}
+
+// independent returns λ, given Cov x and d. Where a λ would be negative it is 0:
+// then rest are the variances of x that λ lacks.
+func independent(x, d []float64, total float64) (lambda, rest []float64) {
+	classes := len(d)
+	a, v := make([]float64, classes*classes), make([]float64, classes)
+	for c := range d {
+		v[c] = x[c*(classes+1)] - 1/total
+		for e, w := range d {
+			a[c*classes+e] = w / total * w / total
+		}
+		a[c*(classes+1)] += 1 - 2*d[c]/total
+	}
+	b := slices.Clone(v)
+	eliminate(slices.Clone(a), b)
+	lambda = make([]float64, classes)
+	for c, w := range b {
+		lambda[c] = max(0, w)
+	}
+	if floats.Min(b) >= 0 {
+		return lambda, nil
+	}
+	for c := range d {
+		for e := range d {
+			v[c] -= a[c*classes+e] * lambda[e]
+		}
+	}
+	return lambda, v
+}
+
+// eliminate replaces b by the solution of A x = b, and destroys A.
+func eliminate(a, b []float64) {
+	n := len(b)
+	for j := range n {
+		top := j
+		for k := j; k < n; k++ {
+			if math.Abs(a[k*n+j]) > math.Abs(a[top*n+j]) {
+				top = k
+			}
+		}
+		b[j], b[top] = b[top], b[j]
+		for c := range n {
+			a[j*n+c], a[top*n+c] = a[top*n+c], a[j*n+c]
+		}
+		for k := j + 1; k < n; k++ {
+			f := a[k*n+j] / a[j*n+j]
+			for c := j; c < n; c++ {
+				a[k*n+c] -= f * a[j*n+c]
+			}
+			b[k] -= f * b[j]
+		}
+	}
+	for j := n - 1; j >= 0; j-- {
+		for c := j + 1; c < n; c++ {
+			b[j] -= a[j*n+c] * b[c]
+		}
+		b[j] /= a[j*n+j]
+	}
+}
+
+// leastWeight is the smallest precision; the exact one may be exp(-1000). mostRatio is the largest
+// sum of the precisions of a case in units of the largest s.
+const leastWeight, mostRatio = 1e-290, 1e4
+
+// precisions sets d to the solution of d_c - d_c²/Σd = s_c: with t = Σd,
+//
+//	d_c = t/2 (1 ∓ √(1 - 4 s_c/t))
+//
+// where only the d of the largest s may have the upper sign, and t is found by bisection.
+func precisions(d, s []float64) {
+	top, others := floats.MaxIdx(s), 0.0
+	for c, v := range s {
+		s[c] = max(v, leastWeight)
+		if c != top {
+			others += s[c]
+		}
+	}
+	part := func(v, t float64) float64 { // t/2 (1 - √(1 - 4v/t))
+		return 2 * v / (1 + math.Sqrt(max(0, 1-4*v/t)))
+	}
+	gap := func(t float64, upper bool) float64 {
+		sum := 0.0
+		for c, v := range s {
+			if c != top {
+				sum += part(v, t)
+			}
+		}
+		if upper {
+			return sum - part(s[top], t)
+		}
+		return t - sum - part(s[top], t)
+	}
+	low := 4 * s[top]
+	high, upper := mostRatio*s[top], gap(low, false) > 0
+	for range 100 {
+		t := math.Sqrt(low) * math.Sqrt(high)
+		if !(t > low && t < high) {
+			break
+		}
+		if gap(t, upper) > 0 {
+			high = t
+		} else {
+			low = t
+		}
+	}
+	for c, v := range s {
+		d[c] = part(v, high)
+	}
+	if upper {
+		d[top] = high - d[top]
+	}
+}
+
+// These implement rule. match returns what prepare made. Softmax has no parameters, and no
+// derivative needs slopes, because L is maximal.
+func (r *softmaxRule) match(j int, _, _ float64) (site, error) { return r.next[j], nil }
+func (*softmaxRule) negative() bool                            { return false }
+func (*softmaxRule) stationary(fixedPoint) bool                { return true }
+func (*softmaxRule) explicit([]float64, int)                   {}
+func (*softmaxRule) slopes(int) siteSlopes                     { return siteSlopes{} }
+func (*softmaxRule) paramSlopes(int, []float64, []float64)     {}
+
+// term has the terms of a case for its first class. Cov x = P Σ Pᵀ + 11ᵀ/Σd, and LogDet of
+// Contrasts has ½ log Σd - ½ log 2π.
+func (r *softmaxRule) term(j int) (t term) {
+	n := len(r.index)
+	if j >= n {
+		return term{}
+	}
+	total := 0.0
+	for k := j; k < len(r.tau); k += n {
+		t.value += r.tau[k] * r.sigma[k] / 2
+		total += r.tau[k]
+	}
+	t.value += r.value[j] - 0.5 + math.Log(total/(2*math.Pi))/2
+	return t
+}
+
+const (
+	softmaxDepth  = 8    // depth of Anderson's acceleration
+	softmaxNear   = 1e-3 // distance below which L may fall by rounding errors
+	softmaxTarget = 1e-8 // distance that is near enough, because the error of L is its square
+	mostChange    = 8    // factor of a precision in a step
+	mostFailures  = 12   // halvings of a step
+)
+
+// iterate implements caseRule. A step is one of the natural gradient, with Anderson's acceleration.
+// It is shortened if L falls.
+func (r *softmaxRule) iterate(ctx context.Context) (fixedPoint, error) {
+	a, damping, failures, last := accelerator{depth: softmaxDepth}, 1.0, 0, math.Inf(-1)
+	before, image := slices.Clone(r.state), slices.Clone(r.state)
+	for {
+		if err := ctx.Err(); err != nil {
+			return fixedPoint{}, err
+		}
+		fit, err := r.refresh()
+		if err == nil {
+			r.computeEvidence()
+			r.target = max(r.target, softmaxTarget)
+		}
+		value, iterations, slack := r.evidence.value, r.diagnostics.Iterations, 1e-11
+		if fit.distance < softmaxNear {
+			slack = 1e-6
+		}
+		if err != nil || !(value >= last-slack*math.Abs(last)) {
+			if math.IsInf(last, -1) || iterations >= r.options.MaxIterations || failures == mostFailures {
+				return fit, err
+			}
+			damping, failures = damping/2, failures+1
+			for j, s := range before {
+				r.state[j] = s + damping*(image[j]-s)
+			}
+			a.forget()
+			r.diagnostics.Iterations++
+			continue
+		}
+		if last = value; fit.settled(r.target) || iterations >= r.options.MaxIterations {
+			return fit, nil
+		}
+		copy(before, r.state)
+		for j, s := range r.next {
+			image[j], image[len(r.next)+j] = s.tau, s.offset+s.tau*r.mu[j]
+		}
+		switch failures = 0; {
+		case fit.distance > nearEnough:
+			a.forget()
+			damping = min(1, 2*damping)
+		case damping < 0.5:
+			damping *= 2
+		}
+		r.move(&a, damping)
+		r.diagnostics.Iterations++
+	}
+}
+
+// move is siteState.update, but no precision falls by more than a factor at once.
+func (r *softmaxRule) move(a *accelerator, damping float64) {
+	from := slices.Clone(r.tau)
+	r.update(a, damping)
+	for j, tau := range from {
+		to := min(max(r.tau[j], tau/mostChange, leastWeight), mostChange*max(tau, 0.01))
+		r.nu[j] += (to - r.tau[j]) * r.mu[j]
+		r.tau[j] = to
+	}
+}
