@@ -113,7 +113,7 @@ func TestStarterTime(t *testing.T) {
 		{"crabs", 1e6 * time.Hour, []string{"matern32", "[ep, ", "restarts: 3", "{kfold: {k: 10}}"}, nil},
 		{path, time.Microsecond, []string{"inducing: 50", "subsample: 2000"}, []string{"1000 inducing inputs rather than 50",
 			"all 5000 cases rather than 2000", "kernel {matern32: {ard: true, length_scale: {prior: {log_normal: {mean: 1.0, sd: 0.8}}}}}"}},
-		{"crabs", time.Microsecond, []string{"restarts: 1", "{se: {ard: false, length_scale: "}, []string{"inference ep", "takes longer than asked for"}},
+		{"crabs", time.Microsecond, []string{"restarts: 1", "{rational_quadratic: {ard: false, length_scale: "}, []string{"inference ep", "takes longer than asked for"}},
 		{path, 1e6 * time.Hour, []string{"matern32", "inducing: 1000", "{kfold: {k: 5}}"}, nil},
 	}[:exhaustive.Of(2, 4)] {
 		started, err := catalogue.Starter(t.Context(), path+".yaml", of.source, columns.Given{}, of.limit)
