@@ -55,12 +55,9 @@ func (r *softmaxRule) prepare() {
 				total += d[c]
 			}
 			y := r.index[i]
-			lambda, rest := independent(r.sites.Covariance(i), d, total)
-			r.value[i] = mean[y] + utility.Gumbel.Mean - utility.Gumbel.Largest(pi, s, mean, lambda)
+			lambda := independent(r.sites.Covariance(i), d, total)
+			r.value[i] = mean[y] + utility.Gumbel.Mean - largest(pi, s, mean, lambda)
 			precisions(d, s)
-			for c, v := range rest {
-				r.value[i] -= d[c] * v / 2
-			}
 			others := 0.0
 			for c, v := range d {
 				r.next[c*n+i] = site{tau: v, offset: pi[c]}
@@ -73,33 +70,81 @@ func (r *softmaxRule) prepare() {
 	})
 }
 
-// independent returns λ, given Cov x and d. Where a λ would be negative it is 0:
-// then rest are the variances of x that λ lacks.
-func independent(x, d []float64, total float64) (lambda, rest []float64) {
+// independent returns λ, given Cov x and d.
+func independent(x, d []float64, total float64) (lambda []float64) {
 	classes := len(d)
-	a, v := make([]float64, classes*classes), make([]float64, classes)
+	a, lambda := make([]float64, classes*classes), make([]float64, classes)
 	for c := range d {
-		v[c] = x[c*(classes+1)] - 1/total
+		lambda[c] = x[c*(classes+1)] - 1/total
 		for e, w := range d {
 			a[c*classes+e] = w / total * w / total
 		}
 		a[c*(classes+1)] += 1 - 2*d[c]/total
 	}
-	b := slices.Clone(v)
-	eliminate(slices.Clone(a), b)
-	lambda = make([]float64, classes)
-	for c, w := range b {
-		lambda[c] = max(0, w)
+	eliminate(a, lambda)
+	return lambda
+}
+
+// largest is utility.Gumbel.Largest, also for negative variances λ, which are rare. With |λ| in
+// their place the result is g(1), with 0 it is g(0). For more than three classes it is continued by
+// 2 g(0) - g(1), whose error is of the order of λ².
+func largest(pi, s, mean, lambda []float64) (value float64) {
+	if floats.Min(lambda) >= 0 {
+		return utility.Gumbel.Largest(pi, s, mean, lambda)
 	}
-	if floats.Min(b) >= 0 {
-		return lambda, nil
+	if len(lambda) == 3 {
+		return largestOnLine(pi, s, mean, lambda)
 	}
-	for c := range d {
-		for e := range d {
-			v[c] -= a[c*classes+e] * lambda[e]
+	pi1, s1, positive := slices.Clone(pi), slices.Clone(s), slices.Clone(lambda)
+	for c, v := range lambda {
+		positive[c] = math.Abs(v)
+	}
+	value = -utility.Gumbel.Largest(pi1, s1, mean, positive)
+	for c, v := range lambda {
+		positive[c] = max(v, 0)
+	}
+	value += 2 * utility.Gumbel.Largest(pi, s, mean, positive)
+	for c, v := range lambda {
+		pi[c] = 2*pi[c] - pi1[c]
+		if s[c] = 2*s[c] - s1[c]; v < 0 {
+			s[c] = s1[c]
 		}
 	}
-	return lambda, v
+	return value
+}
+
+// largestOnLine is largest for three classes, of which a has λ_a = -ρ. The variances of f_b - f_a
+// and f_c - f_a are v_b = λ_b - ρ and v_c = λ_c - ρ, and their covariance is -ρ. With a standard
+// normal z and t² = v_b/v_c it is the average over z of
+//
+//	mean_b + √(ρt) z,   mean_c - √(ρ/t) z,   λ = (0, v_b - tρ, v_c - ρ/t)
+//
+// by the trapezoidal rule, whose step resolves the function.
+func largestOnLine(pi, s, mean, lambda []float64) (value float64) {
+	a := floats.MinIdx(lambda)
+	b, c, rho := (a+1)%3, (a+2)%3, -lambda[a]
+	vb, vc := max(lambda[b]-rho, rho*eps), max(lambda[c]-rho, rho*eps)
+	t := math.Sqrt(vb / vc)
+	rest, at := make([]float64, 3), slices.Clone(mean)
+	rest[b], rest[c] = max(0, vb-t*rho), max(0, vc-rho/t)
+	ub, uc := math.Sqrt(rho*t), math.Sqrt(rho/t)
+	const reach, most = 7, 1000
+	nodes := min(most, math.Ceil(reach/min(0.5, 0.7/(ub+uc))))
+	onePi, oneS, total := make([]float64, 3), make([]float64, 3), 0.0
+	clear(pi)
+	clear(s)
+	for k := -nodes; k <= nodes; k++ {
+		z := k * reach / nodes
+		w := math.Exp(-z * z / 2)
+		at[b], at[c] = mean[b]+ub*z, mean[c]-uc*z
+		value += w * utility.Gumbel.Largest(onePi, oneS, at, rest)
+		floats.AddScaled(pi, w, onePi)
+		floats.AddScaled(s, w, oneS)
+		total += w
+	}
+	floats.Scale(1/total, pi)
+	floats.Scale(1/total, s)
+	return value / total
 }
 
 // eliminate replaces b by the solution of A x = b, and destroys A.

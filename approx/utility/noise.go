@@ -41,7 +41,7 @@ var normalTable = func() (table logTable) {
 
 // The tables of F are for normal variates of standard deviations s = ½ sinh q, with q a multiple of
 // a step, from 0 to where the sum is normal up to 1e-8. Between them log(-log F), log h and its
-// derivative, which are even functions of s, are interpolated over q by polynomials of degree 5.
+// derivative, which are even functions of s, are interpolated over q by polynomials of degree 7.
 const (
 	gumbelTableStep = 0.07
 	gumbelTableSize = 110
@@ -58,11 +58,11 @@ var gumbelTables = func() (tables [gumbelTableSize]func() *logTable) {
 // gumbelSum fills v for a Gumbel variate plus a normal one with this variance.
 func gumbelSum(v *logTable, variance float64) {
 	x := min(math.Asinh(2*math.Sqrt(variance))/gumbelTableStep, gumbelTableSize-1)
-	first := min(int(x)-2, gumbelTableSize-6)
+	first := min(int(x)-3, gumbelTableSize-8)
 	*v = logTable{}
-	for k := range 6 {
+	for k := range 8 {
 		weight := 1.0
-		for j := range 6 {
+		for j := range 8 {
 			if j != k {
 				weight *= (x - float64(first+j)) / float64(k-j)
 			}
