@@ -113,7 +113,7 @@ func largest(pi, s, mean, lambda []float64) (value float64) {
 	return value
 }
 
-// largestOnLine is largest for three classes, of which a has λ_a = -ρ. The variances of f_b - f_a
+// largestOnLine is largest for three classes, with λ_a = -ρ. The variances of f_b - f_a
 // and f_c - f_a are v_b = λ_b - ρ and v_c = λ_c - ρ, and their covariance is -ρ. With a standard
 // normal z and t² = v_b/v_c it is the average over z of
 //
