@@ -222,12 +222,13 @@ func precisions(d, s []float64) {
 			low = t
 		}
 	}
+	rest := high
 	for c, v := range s {
-		d[c] = part(v, high)
+		if d[c] = part(v, high); c != top {
+			rest -= d[c]
+		}
 	}
-	if upper {
-		d[top] = high - d[top]
-	}
+	d[top] = max(rest, s[top]) // accurate also where the square root is nearly 0
 }
 
 // These implement rule. match returns what prepare made. Softmax has no parameters, and no
