@@ -63,7 +63,7 @@ func TestPointEndsBeforeItsTrial(t *testing.T) {
 			enqueue(t, dir, journal.Command{Verb: "enqueue", Key: "hill", Point: map[string]record.Number{"x": 6}})
 			select {
 			case <-goOn:
-			case <-time.After(3 * time.Second):
+			case <-time.After(300 * time.Millisecond):
 			}
 			time.Sleep(50 * time.Millisecond)
 		case x[0] == 6:
