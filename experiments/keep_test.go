@@ -4,16 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"math"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 )
+
+// logged has the first entries of a log.
+type logged chan string
+
+func (l logged) Write(text []byte) (int, error) {
+	select {
+	case l <- string(text):
+	default:
+	}
+	return len(text), nil
+}
 
 // Fit, Predict and Serve keep a classifier from Go: Predict and the server give the predictions of
 // the model file of Fit.
@@ -55,9 +69,10 @@ func TestFitPredictAndServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	address, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- Serve(ctx, model, "127.0.0.1:0", "secret", Deciding{}, log.New(io.Discard, "", 0), func(a string) { address <- a })
+		ended <- Serve(ctx, model, "127.0.0.1:0", "secret", Deciding{}, nil, func(a string) { address <- a })
 	}()
-	at := "http://" + <-address
+	host := <-address
+	at := "http://" + host
 	ask := func(token string) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", at+"/schema", nil)
 		if err != nil {
@@ -80,6 +95,31 @@ func TestFitPredictAndServe(t *testing.T) {
 	}
 	if code, _ := ask("another"); code != http.StatusUnauthorized && code != http.StatusForbidden {
 		t.Errorf("another token: %d", code)
+	}
+	// An answer to a client that has gone is an entry of the standard log. The server has further
+	// requests of the connection to answer, and more to write than the client takes.
+	entries, before := make(logged, 9), log.Writer()
+	log.SetOutput(entries)
+	defer log.SetOutput(before)
+	client, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := client.(*net.TCPConn)
+	gone.SetReadBuffer(1 << 12)
+	fmt.Fprint(gone, strings.Repeat("GET / HTTP/1.1\r\nHost: "+host+"\r\nAuthorization: Bearer secret\r\n\r\n", 500))
+	if _, err := gone.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	gone.SetLinger(0) // closed at once, without the rest of the answers
+	gone.Close()
+	select {
+	case entry := <-entries:
+		if !strings.Contains(entry, "an answer could not be written") {
+			t.Error(entry)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("no entry of the log")
 	}
 	stop()
 	if err := <-ended; err != nil {

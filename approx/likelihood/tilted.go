@@ -90,14 +90,9 @@ func (t tilted) sum(step float64, proper bool, count int, f func(sum, x, w []flo
 	}
 	total, h := make([]float64, count), min(step/t.s, 0.45*t.width)
 	left, right := t.mode-min(t.mode, 0)+t.reach, max(t.mode, 0)-t.mode+t.reach
-	// Beyond, tails are negligible that fall like exp(-|f|), or where the width is less than a unit
-	// of f like exp(-|f|/width).
 	most := math.Inf(1)
-	if proper {
+	if proper { // beyond, tails that fall like exp(-|f|) are negligible
 		most = 40 / t.s
-	}
-	if t.width*t.s < 1 {
-		most = min(most, 50*t.width)
 	}
 	x, w := append(make([]float64, 0, together), t.mode), slices.Repeat([]float64{h}, together)
 	f(total, x, w)

@@ -164,6 +164,16 @@ func TestWholeNumbers(t *testing.T) {
 	}
 }
 
+// The step of a whole number is a whole number of at least 1; 0 stands for 1.
+func TestStepsOfWholeNumbers(t *testing.T) {
+	for step, valid := range map[float64]bool{0: true, 1: true, 3: true, 0.5: false, 1.5: false, -1: false, -3: false} {
+		s := Spec{Name: "n", Map: Whole, Init: 4, Lo: 1, Hi: 7, Step: step}
+		if err := s.Check(); (err == nil) != valid {
+			t.Errorf("a step of %v: %v", step, err)
+		}
+	}
+}
+
 // A whole number without a step, or without bounds, admits what double precision has.
 func TestLargeWholeNumbersAreAdmitted(t *testing.T) {
 	for _, s := range []Spec{Between("n", Whole, 3, 1e19), {Name: "n", Map: Whole, Lo: math.Inf(-1), Hi: math.Inf(1)}} {

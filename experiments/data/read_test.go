@@ -329,6 +329,11 @@ func TestIgnoreCase(t *testing.T) {
 	if again, err = old.Read(path); err != nil || fmt.Sprint(again.X.RawRowView(0), again.Labels) != "[0 1 1] [1]" {
 		t.Error(again, err)
 	}
+	if rows, err := old.Rows(); err != nil || rows.Add([]any{"rED", json.Number("1"), "Z"}) != nil {
+		t.Error(rows, err)
+	} else if again, err = rows.Data(); err != nil || fmt.Sprint(again.X.RawRowView(0)) != "[0 1 1]" {
+		t.Error(again, err)
+	}
 	// One column alone: the label keeps its five spellings.
 	s = Spec{Categorical: "one_hot", ID: []cells.Name{"id"}, IgnoreCase: IgnoreCase{Columns: []cells.Name{"colour"}}}
 	if d, err = load(t, s, text, ""); err != nil || len(d.Classes) != 5 || fmt.Sprint(d.ColumnNames) != "[colour=Blue colour=RED x]" {

@@ -106,8 +106,8 @@ const (
 	right                 // X U = B
 )
 
-// solveTriangular computes B ← X for an n×n upper triangle U. B is n×m, on the right m×n. It solves
-// for one block of unknowns after the other, and subtracts each from the remaining equations.
+// solveTriangular computes B ← X for an n×n upper triangle U on the left. B is n×m. It solves for
+// one block of unknowns after the other, and subtracts each from the remaining equations.
 func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	if n == 0 || m == 0 {
 		return
@@ -128,13 +128,6 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 				p.a = operand{data: u[i*ldu+end:], rs: 1, cs: ldu}
 				p.b, p.packed = operand{data: b[i*ldb:], rs: 1, cs: ldb}, ws.panels
 			}
-		case right:
-			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i:], ldb)
-			if rest > 0 {
-				p.m, p.n, p.c = m, rest, b[end:]
-				p.a = operand{data: b[i:], rs: ldb, cs: 1}
-				p.b = operand{data: u[i*ldu+end:], rs: 1, cs: ldu}
-			}
 		case left: // solves from the last unknown to the first
 			i = rest
 			ws.solveBlock(s, w, u[i*ldu+i:], ldu, m, b[i*ldb:], ldb)
@@ -146,9 +139,9 @@ func solveTriangular(s side, n int, u []float64, ldu, m int, b []float64, ldb in
 	}
 }
 
-// solveBlock is solveTriangular for one block, n ≤ blockLimit, a panel of right-hand sides after
-// the other. With the triangle on the left it leaves the unknowns in ws.panels too; where n is a
-// multiple of 24 they are packed as a factor of a product.
+// solveBlock computes B ← X for one block, n ≤ blockLimit, a panel of right-hand sides after the
+// other. On the left B is n×m, on the right m×n. With the triangle on the left it leaves the
+// unknowns in ws.panels too; where n is a multiple of 24 they are packed as a factor of a product.
 func (ws *solver) solveBlock(s side, n int, u []float64, ldu, m int, b []float64, ldb int) {
 	ws.pack(n, u, ldu, s == left)
 	ws.solvePacked(s, m, b, ldb)
@@ -217,6 +210,7 @@ func invertTriangular(n int, u []float64, ldu int) {
 			invertDiagonal(n, nb, j, u, ldu, copies)
 		}
 	}
+	s := solverPool.Get().(*solver)
 	for j := nb; j < n; j += nb {
 		w := min(nb, n-j)
 		ws.a = grow(ws.a, j*w)
@@ -227,8 +221,9 @@ func invertTriangular(n int, u []float64, ldu int) {
 			b: operand{data: ws.a, rs: 1, cs: w},
 			c: u[j:], ldc: ldu,
 		}.run()
-		solveTriangular(right, w, ws.b[(j-nb)*nb:], nb, j, u[j:], ldu)
+		s.solveBlock(right, w, ws.b[(j-nb)*nb:], nb, j, u[j:], ldu)
 	}
+	solverPool.Put(s)
 	packPool.Put(ws)
 }
 

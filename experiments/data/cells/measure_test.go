@@ -110,6 +110,7 @@ func TestParseDuration(t *testing.T) {
 		{"P3DT4H", "hours", 273600}, {"PT1.5H", "hours", 5400}, {"P2W", "hours", 1209600}, {"PT2M", "hours", 120},
 		{"P1Y2M", "hours", 426.125 * 86400}, {"11yrs 0mon", "hours", 11 * 365.25 * 86400},
 		{"250 ms", "hours", 0.25}, {"90", "minutes", 5400}, {"1.5", "days", 129600}, {"2 weeks", "hours", 1209600},
+		{"2m15", "hours", 135},
 	} {
 		got, _, ok := ParseDuration(of.text, "", of.unit)
 		if !ok || math.Abs(got-of.seconds) > 1e-9*math.Abs(of.seconds) {
@@ -120,7 +121,7 @@ func TestParseDuration(t *testing.T) {
 		t.Errorf("1,5 Stunden: %v, %v", got, ok)
 	}
 	for _, text := range []string{"", "soon", "1:60", "1:5", "15m 2h", "P", "PT", "P1H", "PT1D", "1:30:00:00", "3 apples",
-		"2h 2h", "1,5 h", "h", "P1D2W", "10:30 pm", "-", "3 days 4 5",
+		"2h 2h", "2 days 15", "30s 15", "1,5 h", "h", "P1D2W", "10:30 pm", "-", "3 days 4 5",
 		"50 %"} {
 		if got, _, ok := ParseDuration(text, "", "hours"); ok {
 			t.Errorf("%q is no duration: %v", text, got)

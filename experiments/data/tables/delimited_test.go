@@ -50,3 +50,16 @@ func csvOf(text string, like *csv.Reader) *csv.Reader {
 	r.Comma, r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = like.Comma, like.Comment, like.FieldsPerRecord, like.TrimLeadingSpace
 	return r
 }
+
+// The first 20 columns whose names are taken have a warning each; further ones are counted.
+func TestColumnsOfTheSameName(t *testing.T) {
+	for again, want := range map[int]string{
+		20: `the column name "a" occurs twice (columns 1 and 21); the latter is called "a.21"`,
+		21: "1 further columns have no name or that of another", 23: "3 further columns have no name or that of another",
+	} {
+		read := Source{text: "a" + strings.Repeat(",a", again) + "\n1" + strings.Repeat(",2", again) + "\n"}.Read(Options{})
+		if n := len(read.Warnings); n != min(again, 21) || read.Warnings[n-1].Text != want {
+			t.Errorf("%d: %v, want %s at the end", again, read.Warnings, want)
+		}
+	}
+}
