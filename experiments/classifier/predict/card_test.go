@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +64,9 @@ func rendered(t *testing.T, card page.Article) (markdown, html string) {
 	return out.String(), web.String()
 }
 
+// intervals matches the rows of the table of groups: the ends of the interval, and the verdict.
+var intervals = regexp.MustCompile(`(?m)^\| (?:site|flag) = .*\| (-?\d\.\d+) – (-?\d\.\d+) \| (\w*) *\|$`)
+
 // The card of a run has all parts in order. The site whose labels mean nothing is the only worse group,
 // with its mean loss computed by hand, and x is what drives the model.
 func TestCardOfARun(t *testing.T) {
@@ -100,6 +104,17 @@ func TestCardOfARun(t *testing.T) {
 		}
 		if want := fmt.Sprintf("| site = c | 50 | %.3f |", sum/n); !strings.Contains(text, want) {
 			t.Errorf("%s: no %q in\n%s", of.inference, want, text)
+		}
+		verdicts := map[string]int{}
+		for _, row := range intervals.FindAllStringSubmatch(text, -1) {
+			verdicts[row[3]]++
+			lo, _ := strconv.ParseFloat(row[1], 64)
+			if hi, _ := strconv.ParseFloat(row[2], 64); (row[3] == "worse") != (lo > 0) || (row[3] == "better") != (hi < 0) {
+				t.Errorf("%s: %s", of.inference, row[0])
+			}
+		}
+		if verdicts["worse"] != 1 || verdicts["better"] == 0 || verdicts[""] == 0 {
+			t.Errorf("%s: %v in\n%s", of.inference, verdicts, text)
 		}
 		if strings.Contains(text, "NaN") || strings.Contains(strings.ReplaceAll(html, "isNaN", ""), "NaN") ||
 			!strings.Contains(html, "importance-of-inputs") {
