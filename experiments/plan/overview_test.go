@@ -132,3 +132,24 @@ func TestWhatHasNoEffectIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// Configurations compete on the same data only: not on another file with as many cases and the same
+// classes, and not on another label of the same file.
+func TestContestsAreWithinData(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.csv": "x,y,z\n1,no,yes\n2,yes,no\n3,no,no\n4,yes,yes\n", "b.csv": "x,y\n5,no\n6,yes\n7,no\n8,yes\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := plantest.Planned(t, "data:\n- {train: "+dir+"/a.csv, label: y, columns: [x]}\n- {train: "+dir+"/b.csv, label: y}\n"+
+		"- {train: "+dir+"/a.csv, label: z, columns: [x]}\n"+
+		"model: {kernel: [se, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\nrace: paired_t\n")
+	var got [][]int
+	for _, c := range p.Manifest.Contests {
+		got = append(got, c.Configurations)
+	}
+	if want := [][]int{{0, 1}, {2, 3}, {4, 5}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

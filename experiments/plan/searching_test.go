@@ -3,12 +3,14 @@ package plan_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
+	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
@@ -34,6 +36,23 @@ func (c custom) Ask(s search.Space, done []record.Trial, seed uint64) []search.P
 		panic("a bug")
 	}
 	return c.Random.Ask(s, done, seed)
+}
+
+// counted is a strategy with a version of its code.
+type counted struct {
+	search.Random `yaml:",inline"`
+}
+
+// The version of a strategy's code is on record, if it is not the first version of this module.
+func TestVersionsOfStrategies(t *testing.T) {
+	search.Register("counted", "random points", 7, counted{search.Random{Design: search.Design{Trials: 2}}})
+	for method, want := range map[string]map[string]int{"random": nil, "counted": {"method counted": 7}} {
+		p := plantest.Planned(t, "program: {command: [sh, a.sh, '{x}'], hyperparameters: {x: {linear: {from: 0, to: 1}}}}\n"+
+			"tune: {method: "+method+", trials: 6}\n")
+		if got := p.Manifest.Configurations[0].Versions; !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", method, got, want)
+		}
+	}
 }
 
 // Mistakes of a function that a program gives are errors before it is called, whatever its strategy checks itself.

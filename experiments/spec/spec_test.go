@@ -86,6 +86,8 @@ func TestOneMistakeEach(t *testing.T) {
 		strings.NewReplacer("x: {", "1x: {", "'{x}'", "a").Replace(shell):                                  `"1x" names no hyperparameter`,
 		strings.Replace(shell, "to: 1", "to: 0", 1):                                                        "from",
 		strings.Replace(shell, "linear", "linar", 1):                                                       `unknown range "linar"; did you mean "linear"?`,
+		strings.Replace(shell, "{", "{where: {x: 1}, ", 1):                                                 `where is a condition such as "lr * batch < 10", or a list of several; found a mapping`,
+		strings.Replace(shell, "{", "{where: ['x < 0.6', ''], ", 1):                                        `where is a condition such as "lr * batch < 10", or a list of several; found `,
 		"program: {command: [sh, a.sh]}\n":                                                                 "no hyperparameters; add for example",
 		shell + "tune: none\n":                                                                             "method none searches nothing; take for example bayes",
 		shell + "tune: bfgs\n":                                                                             "method bfgs follows gradients, which a program does not give",
@@ -121,6 +123,8 @@ func TestSettings(t *testing.T) {
 		{"model.likelihood=logit", ""}, {"tune.restarts=3", ""}, {"evaluate.kfold.k=3", ""}, {"name=ab", ""}, {"seed=", ""},
 		{"model", "expected path=value"}, {"=3", "expected path=value"}, {"name.a=3", "name is not a mapping in the file"},
 		{"model.kernel={", "--set"}, {strings.Repeat("a.", 100) + "a=1", "101 keys within each other, more than 100"},
+		{strings.Repeat("a", 200), "--set " + strings.Repeat("a", 200) + ": expected"},
+		{strings.Repeat("a", 201), "--set " + strings.Repeat("a", 200) + "…: expected"},
 		{"tune.restart=3", `unknown key "restart"`},
 	} {
 		s, err := Parse("f.yaml", []byte("name: n\n"+head), []string{c.setting})
