@@ -187,8 +187,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             inputs (names): Inputs that get curves: names in the frame, or x1, x2, ... of an array; by default six.
             pairs (pairs of names): Inputs whose joint effect is shown: of the first at three values of the second.
             repeats (int): Permutations of each input, 2 or more.
-            random_state (int, optional): Seed of the permutations.
-        """
+            random_state (int, optional): Seed of the permutations."""
         self._fitted("schema")
         known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._inputs)}
         args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
@@ -286,8 +285,10 @@ def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], 
     """A model with its defaults, and how it is tuned by default: by BFGS, often on Laplace's log evidence."""
     joint = classes > 2 and model.get("classes", "joint") == "joint"
     out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
-    quick = out["inference"] in ("ep", "sampling") and out["likelihood"] in ("probit", "softmax")
-    return out, {"method": "bfgs", **({"inference": "laplace"} if quick else {})}
+    name, own = next(iter(of.items())) if isinstance(of := out["inference"], Mapping) and of else (of, None)
+    kept = {key: own[key] for key in ("inducing", "neighbours", "features", "structure") if key in (own or {})}
+    quick = name in ("ep", "sampling") and out["likelihood"] in ("probit", "softmax")
+    return out, {"method": "bfgs", **({"inference": {"laplace": kept} if kept else "laplace"} if quick else {})}
 
 
 class GaussianProcessClassifier(_Classifier):

@@ -77,8 +77,7 @@ class Search:
 
     Attributes:
         untold_ (list of Asked): Points whose values are not told yet, also of an earlier program in this folder.
-        done (bool): The last ask said that all values are told.
-    """
+        done (bool): The last ask said that all values are told."""
 
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
                  n_jobs: int = 1, stop_early: Union[str, Mapping[str, Any], None] = None,
