@@ -74,8 +74,18 @@ func TestPosteriorOfOne(t *testing.T) {
 		Approximations: []record.Approximated{
 			{Inference: reporttest.Declared("ep"), Gaussian: &record.Gaussian{Mean: []record.Number{1}, Covariance: [][]record.Number{{4}}}},
 			{Inference: reporttest.Declared("laplace"), Failure: cause.Notice{Text: "no mode"}},
+			{Inference: reporttest.Declared("pl"), Failure: cause.Notice{Text: "no mode"}},
+			{Inference: reporttest.Declared("variational"), Failure: cause.Notice{Text: "no mode"}},
 		}}
 	f := drawnOnce(t, "posterior", i)
+	looks := map[int]bool{} // the first seven, each once
+	for _, name := range []string{"likelihood", "prior N(0, 4)", "exact posterior density", "ep", "laplace", "pl", "variational"} {
+		look, is := f.Looks[name]
+		if !is || look > 6 || looks[look] {
+			t.Errorf("%s has the look %d, among %v", name, look, f.Looks)
+		}
+		looks[look] = true
+	}
 	want := []string{"|latent f|likelihood p(y = +1|f), and densities|likelihood; prior N(0, 4); exact posterior density; ep",
 		"|latent f|density|prior N(0, 4); exact posterior density; ep"}
 	if got := listed(f); !slices.Equal(got, want) || f.Columns != 2 {

@@ -66,6 +66,16 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	}
 }
 
+// The reasons to doubt an answer are listed, each with its remedy if there is one.
+func TestTrustNamesRemedies(t *testing.T) {
+	m, lines := reporttest.Rivals()
+	r := reporttest.Build(t, m, lines)
+	r.Answer.Trust = []reports.Trust{{Text: "a bound was met", Remedy: "widen the bounds"}, {Text: "few restarts"}}
+	if got, want := fact(r, "trust"), "a bound was met (remedy: widen the bounds); few restarts"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // If the log evidence selects and the score of the outer fold is shown, the margin is in nats.
 // Before the outer fold is done the score is the log evidence.
 func TestAnswerOfNestedChoice(t *testing.T) {
