@@ -84,6 +84,19 @@ func TestCurvatureWithoutAMaximum(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	// H = -I + 2vvᵀ has the second derivative 1 along v, whose largest component may be negative.
+	for k := range 6 {
+		sin, cos := math.Sincos(math.Pi * (2*float64(k) + 0.5) / 6)
+		v, largest := []float64{cos, sin}, "b"
+		if math.Abs(cos) > math.Abs(sin) {
+			largest = "a"
+		}
+		f, df := quadratic(mat.NewSymDense(2, []float64{1 - 2*v[0]*v[0], -2 * v[0] * v[1], -2 * v[0] * v[1], 1 - 2*v[1]*v[1]}), []float64{1, 1})
+		got := curvature(t, functionOf(t, wide(2), f, df, entry{}), []float64{1, 1})
+		if len(got.Warnings) != 1 || !strings.HasSuffix(got.Warnings[0].Text, "mostly "+largest) {
+			t.Errorf("along %v: %v", v, got.Warnings)
+		}
+	}
 	none := functionOf(t, [][2]float64{{0, 1}}, func([]float64) float64 { return 1 }, func([]float64, []float64) {}, entry{})
 	if got := curvature(t, none, []float64{0}); len(got.Inside) != 0 || got.StandardErrors != nil || len(got.Warnings) != 1 {
 		t.Errorf("everything at a bound: %+v", got)

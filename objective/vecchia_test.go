@@ -353,7 +353,8 @@ func TestSumsOfNeighbours(t *testing.T) {
 	data := roughData(7, 50, 1, false)
 	z := &kernel.Inputs{X: mat.NewDense(3, 1, []float64{-1.5, 0.2, 1.4})}
 	w := mat.NewDense(3, 2, []float64{0, 0.5, 1, -1, 0, 2})
-	m := objective.Model{Likelihood: likelihood.Probit{}, Inference: approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 1}}}}
+	m := objective.Model{Mean: objective.Constant{}, Likelihood: likelihood.Probit{},
+		Inference: approx.OneVsRest{Binary: approx.EP{Structure: objective.Neighbours{Count: 1}}}}
 	data.Y = approx.Targets{Classes: 3}
 	for i := range 50 {
 		data.Y.Index = append(data.Y.Index, i%3)

@@ -170,6 +170,21 @@ func TestQuadraticIsAGaussianProcess(t *testing.T) {
 	}
 }
 
+// A quadratic function has no rest: of all ρ the least is the likeliest. So it is with a point next
+// to the best one, whose value has the error of rounding only.
+func TestQuadraticOfNeighbours(t *testing.T) {
+	s := numbers(2)
+	f := func(theta []float64) float64 { return -math.Pow(theta[0]-0.1, 2) - 2*theta[1]*theta[1] }
+	trials := around(s, 12, f)
+	met, best := s.met(trials)
+	near := []float64{met[best][0] + 1e-3, met[best][1]}
+	for _, done := range [][]record.Trial{trials, append(trials, spaces.Evaluated(12, [][]float64{s.place(near)}, f))} {
+		if q := s.quadratic(done, false); q.rest != 1e-4 {
+			t.Errorf("ρ = %v of %d points", q.rest, len(done))
+		}
+	}
+}
+
 // The radius is at most doubled, after a step of its length that finds a better point, and shrinks
 // after one that does not. It is reset where a better point is far away. A worse point far away
 // does not change it, and neither does a failure before the first value.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
@@ -128,6 +130,31 @@ func TestSensitivityOfConditionalHyperparameters(t *testing.T) {
 	for j, want := range [][2]float64{{first, total}, {1, 1}, {1, 1}} {
 		if i := got.Indices[j]; math.Abs(i.First-want[0]) > 0.01 || math.Abs(i.Total-want[1]) > 0.01 {
 			t.Errorf("%+v, want %v", i, want)
+		}
+	}
+}
+
+// A coordinate that a condition bounds is moved to the interval where the condition holds, evenly.
+// Bounds that exclude each other leave the lower end.
+func TestPlacesWhereConditionsHold(t *testing.T) {
+	s := append(unitCube("x", "y"), param.Between("z", param.Log, 0.01, 1))
+	quarter, half, most := 0.25, 0.5, 0.75
+	within := &param.Condition{Name: "x", Bounds: param.Bounds{AtLeast: &quarter, Below: &most}}
+	tenth := &param.Condition{Name: "z", Bounds: param.Bounds{AtLeast: new(0.1)}}
+	s[1].When = within
+	for _, c := range []struct {
+		when     *param.Condition
+		u, moved []float64
+	}{
+		{within, []float64{0, 0.3, 0.9}, []float64{0.25, 0.3, 0.9}}, {within, []float64{0.5, 0.3, 0.9}, []float64{0.5, 0.3, 0.9}},
+		{within, []float64{0.1, 0.3, 0.9}, []float64{0.3, 0.3, 0.9}}, {tenth, []float64{0.1, 0.3, 0.4}, []float64{0.1, 0.3, 0.7}},
+		{&param.Condition{Name: "y", Bounds: param.Bounds{AtMost: &half}}, []float64{0.1, 0.4, 0.9}, []float64{0.3, 0.2, 0.9}},
+		{&param.Condition{Name: "x", Bounds: param.Bounds{AtLeast: &most}, And: &param.Condition{Name: "x", Bounds: param.Bounds{AtMost: &quarter}}},
+			[]float64{0.6, 0.4, 0.9}, []float64{0.75, 0.4, 0.9}},
+	} {
+		u := append([]float64{}, c.u...)
+		if s.enforce(u, c.when); !(floats.Distance(u, c.moved, math.Inf(1)) < 1e-9) {
+			t.Errorf("%v is moved to %v, want %v", c.u, u, c.moved)
 		}
 	}
 }
