@@ -41,7 +41,9 @@ var labelNames = set(`label labels y target targets outcome outcomes response gr
 	sentiment edible poisonous loanstatus creditrisk bad goodbad delinquent delinquency
 	seriousdlqin2yrs repaid promoted accepted acceptance rejected retained quit resigned exited
 	left lowbirthweight low hof halloffame complication complications cured recovered response1
-	prognosis verdict cultivar variety depvar affected casecontrol etikett zielvariable
+	admit acceptability creditworthy creditworthiness kreditwurdig kreditwuerdig kreditwurdigkeit
+	kreditwuerdigkeit avslag avslatt afgewezen odmowa refus rechazado respinto recusado hylatty
+	zamitnuto prognosis verdict cultivar variety depvar affected casecontrol etikett zielvariable
 	zielgroesse zielgrosse ziel ergebnis diagnosen ueberlebt uberlebt gekuendigt gekundigt
 	kuendigung kundigung betrug gekauft genehmigt ausfall bewilligt gestorben verstorben art
 	etiquette cible resultat diagnostic survecu survie decede desabonne resilie resiliation
