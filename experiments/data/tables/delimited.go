@@ -429,7 +429,7 @@ func (t *Table) distinguish() {
 	}
 	if t.renamed > 0 {
 		t.Warnings = append(t.Warnings,
-			cause.Columns.New("%d further columns have no name or that of another", t.renamed))
+			cause.Columns.New("further columns without a name of their own: %d", t.renamed))
 	}
 }
 

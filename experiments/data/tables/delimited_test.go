@@ -55,7 +55,7 @@ func csvOf(text string, like *csv.Reader) *csv.Reader {
 func TestColumnsOfTheSameName(t *testing.T) {
 	for again, want := range map[int]string{
 		20: `the column name "a" occurs twice (columns 1 and 21); the latter is called "a.21"`,
-		21: "1 further columns have no name or that of another", 23: "3 further columns have no name or that of another",
+		21: "further columns without a name of their own: 1", 23: "further columns without a name of their own: 3",
 	} {
 		read := Source{text: "a" + strings.Repeat(",a", again) + "\n1" + strings.Repeat(",2", again) + "\n"}.Read(Options{})
 		if n := len(read.Warnings); n != min(again, 21) || read.Warnings[n-1].Text != want {
