@@ -22,6 +22,9 @@ import (
 type Decoder struct {
 	Found *strictyaml.Findings
 	*settings
+	// Sections says in which other sections of the file an unknown key belongs, given the keys that
+	// the present section has; "": in none. It may be nil.
+	Sections func(key string, have []string) string
 }
 
 // settings collects the settings of hyperparameters, which are checked once the component's
@@ -29,10 +32,12 @@ type Decoder struct {
 type settings struct{ settings []located }
 
 // NewDecoder makes a decoder that adds problems to found.
-func NewDecoder(found *strictyaml.Findings) *Decoder { return &Decoder{found, &settings{}} }
+func NewDecoder(found *strictyaml.Findings) *Decoder {
+	return &Decoder{Found: found, settings: &settings{}}
+}
 
 // As returns the same decoder for another text.
-func (d *Decoder) As(file string) *Decoder { return &Decoder{d.Found.As(file), d.settings} }
+func (d *Decoder) As(file string) *Decoder { return &Decoder{d.Found.As(file), d.settings, d.Sections} }
 
 // located is a hyperparameter's setting with its position.
 type located struct {
@@ -300,7 +305,7 @@ func (d *Decoder) structure(n *strictyaml.Node, v reflect.Value, also []string) 
 	d.Mapping(n, func(key, value *strictyaml.Node) {
 		f, ok := fields[key.Value]
 		if !ok {
-			d.At(key, "unknown key %s%v", strictyaml.Describe(key), suggestion{key.Value, names})
+			d.At(key, "unknown key %s%v", strictyaml.Describe(key), suggestion{key.Value, names, d.Sections})
 			return
 		}
 		before, initially := d.Found.Found(), reflect.New(f.Type()).Elem()
@@ -370,13 +375,19 @@ func (d *Decoder) inside(key string, n *strictyaml.Node, v reflect.Value, i Inte
 // suggestion is the end of a message about an unknown name, computed only if the message is
 // printed.
 type suggestion struct {
-	name string
-	have []string
+	name     string
+	have     []string
+	sections func(key string, have []string) string
 }
 
 func (s suggestion) String() string {
 	if len(s.name) > 200 { // too long for a typing mistake
 		return registry.Suggest("", s.have)
+	}
+	if meant, _ := registry.Elsewhere(s.name, s.have); meant == "" && s.sections != nil {
+		if where := s.sections(s.name, s.have); where != "" {
+			return where + registry.Suggest("", s.have)
+		}
 	}
 	return registry.Suggest(s.name, s.have)
 }

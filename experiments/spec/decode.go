@@ -2,7 +2,10 @@ package spec
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -13,7 +16,34 @@ import (
 type decoder struct{ *declared.Decoder }
 
 func newDecoder(file string) *decoder {
-	return &decoder{declared.NewDecoder(strictyaml.NewFindings(file))}
+	d := declared.NewDecoder(strictyaml.NewFindings(file))
+	d.Sections = otherSections
+	return &decoder{d}
+}
+
+// otherSections returns the part of an error message that says in which other sections of the file
+// a key belongs: `; preprocess is a key of data`. have are the keys of the section that has the
+// mistake. It is "" if no other section has the key.
+func otherSections(key string, have []string) string {
+	has := func(keys []Key, name string) bool {
+		return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name })
+	}
+	var sections []string
+	for _, s := range Sections {
+		if here := slices.Contains(have, s.Keys[0].Name); here || !has(s.Keys, key) {
+			continue
+		}
+		if s.Name == "file" {
+			return fmt.Sprintf("; %s stands at the top of the file", key)
+		}
+		if has(Sections[0].Keys, s.Name) {
+			sections = append(sections, s.Name)
+		}
+	}
+	if len(sections) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s is a key of %s", key, strings.Join(sections, " and of "))
 }
 
 // parse reads one YAML document and replaces aliases by their anchors; nil if that fails.
