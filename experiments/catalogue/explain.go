@@ -172,19 +172,29 @@ func explainCauses(write func(format string, args ...any), name string) []string
 	return nil
 }
 
-// explainFields documents fields of results.json and other outputs.
+// explainFields documents fields of results.json and other outputs. The meanings of a field in the
+// parts of an output stand together, each once in all outputs.
 func explainFields(write func(format string, args ...any), name string) (names []string) {
+	var said []string
 	for _, s := range Schemas {
 		if s.Of == nil {
 			continue
 		}
+		before := len(said)
 		for _, of := range fieldsOf(outputSchema(reflect.TypeOf(s.Of), "")) {
 			if of[1] == "" {
 				continue
 			}
-			if names = append(names, of[0]); name == of[0] {
-				write("%s (a field of %s)\n%s\n", name, s.Doc, of[1])
+			if names = append(names, of[0]); name == of[0] && !slices.Contains(said, of[1]) {
+				said = append(said, of[1])
 			}
+		}
+		switch here := said[before:]; len(here) {
+		case 0:
+		case 1:
+			write("%s (a field of %s)\n%s\n", name, s.Doc, here[0])
+		default:
+			write("%s (a field of several parts of %s)\n- %s\n", name, s.Doc, strings.Join(here, "\n- "))
 		}
 	}
 	return names

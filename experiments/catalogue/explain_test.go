@@ -9,7 +9,8 @@ import (
 
 // explained are whole explanations: a component with hyperparameters and options, a component with
 // options of options, and a composed one; a way of calibration; hyperparameters by their names in
-// reports; a key of the file and a field of the results with the same name; a column of tables.
+// reports; a key of the file and a field of the results with the same name; a field of several parts
+// of the results; a column of tables.
 var explained = map[string]string{
 	"matern12": `matern12 (gpc-tune list kernels)
 Matérn of order 1/2 (exponential, Ornstein-Uhlenbeck): σ² exp(-r/l); ard
@@ -65,6 +66,31 @@ sum: [kernel, …]; k = Σ k_j
 in a file:
   model: {kernel: {sum: [kernel, …]}}
 `,
+	"score": `score (a word of the glossary)
+a number that rates predictions of held-out cases; ` + "`gpc-tune list scores`" + ` lists them
+
+score (a key of the file: evaluate)
+score by which the configuration is selected
+  default: information_bits
+  example: evaluate: {nested: {score: log_loss}}
+
+score (a key of the file: race)
+score by which configurations are compared
+  default: information_bits
+  example: race: {paired_t: {}, score: brier}
+
+score (a column of tables)
+name of the score
+
+score (a field of several parts of results.json)
+- score of the best, or of the nested selection procedure
+- its score
+- of the best
+- the criterion of selection, on the predictions of all inner folds; or log_evidence
+- the score that compares configurations
+- the score that decides
+- score of the best so far, over all its folds
+`,
 	"platt": `platt (a way of calibration)
 1/(1 + exp(-a ln(p/(1-p)) - b)), a ≥ 0 and b by maximum likelihood (Platt 1999)
   example: predict: {calibrate: platt}
@@ -87,9 +113,6 @@ number of inducing inputs: approximates the covariance by one of lower rank, for
   example: laplace: {inducing: 50}
 
 inducing (a field of results.json)
-inducing inputs of the fit to all of the training data
-
-inducing (a field of gpc-tune show --format json)
 inducing inputs of the fit to all of the training data
 `,
 	"bits": `bits (a word of the glossary)
