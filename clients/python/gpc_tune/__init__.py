@@ -5,9 +5,8 @@ Search tune any function. ``print(explain("kernels"))`` lists the kernels, and e
 """
 
 from ._classifiers import GaussianProcessClassifier, TunedClassifier, load
-from ._effects import Effects
 from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain
-from ._report import Report
+from ._report import Effects, Report
 from ._search import Asked, Search, StopTrial, Trial, minimize
 
 __all__ = ["Asked", "Effects", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report",

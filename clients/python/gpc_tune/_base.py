@@ -9,15 +9,10 @@ try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.exceptions import DataConversionWarning, NotFittedError
 except ImportError:
-
-    class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
-        """An estimator is used before fit."""
-
-    DataConversionWarning = UserWarning  # type: ignore
+    NotFittedError, DataConversionWarning = type("NotFittedError", (ValueError, AttributeError), {}), UserWarning
 
     class BaseEstimator:  # type: ignore[no-redef]
         """Parameters are the arguments of __init__, kept under their names."""
-
         def get_params(self, deep: bool = True) -> dict[str, Any]:
             return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
@@ -29,9 +24,6 @@ except ImportError:
 
     class ClassifierMixin:  # type: ignore[no-redef]
         """A classifier is scored by its accuracy."""
-
-        _estimator_type = "classifier"
-
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """The share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
             return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))  # type: ignore
@@ -49,16 +41,15 @@ def labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
-    if y.dtype.kind == "O" and any(v is None or v != v for v in y.tolist()):
-        raise ValueError("Input y contains NaN, a label that is missing; leave these cases out.")
-    if y.dtype.kind == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1:
-        raise ValueError("Unknown label type: the labels are partly texts and partly numbers")
-    if y.dtype.kind == "c":
-        raise ValueError("Complex data not supported")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity.")
-    if y.dtype.kind == "f" and (y != np.floor(y)).any():
-        raise ValueError("Unknown label type: 'continuous'. A classifier needs classes; this y has fractions.")
+    of = y.dtype.kind
+    for wrong, text in (
+            (of == "O" and any(v is None or v != v for v in y.tolist()), "Input y contains NaN; leave the cases out."),
+            (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
+            (of == "c", "Complex data not supported"),
+            (of == "f" and not np.isfinite(y).all(), "Input y contains NaN or infinity."),
+            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: 'continuous'. This y has fractions.")):
+        if wrong:
+            raise ValueError(text)
     return np.unique(y, return_inverse=True)
 
 

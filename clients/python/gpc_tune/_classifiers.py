@@ -12,31 +12,25 @@ import numpy as np
 
 from . import _table
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
-from ._effects import Effects
 from ._process import InvalidError, Model, Process, in_python, warn, working
-from ._report import Report
+from ._report import Effects, Report
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
-
 Part = Union[str, Mapping[str, Any], Sequence[Any], None]
 
 
 class _Classifier(ClassifierMixin, BaseEstimator):
     """What both classifiers share: the table of the training cases, and predictions."""
-
-    _sorted = False  # the order of the cases is made independent of the table's
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_Classifier":
         """Fits to the rows of X.
 
         Parameters:
-            X (array or pandas frame, (n, d)): Inputs. Columns of a frame keep their types: categories are compared by
-                name, ordered ones by rank, dates become days, month, weekday and hour, and missing values are replaced
-                by the median.
+            X (array or pandas frame, (n, d)): Inputs. A category or text is 1 or 0 for each level, all 0 where it is
+                missing or, at predict, new; ordered ones have their rank; dates become days, month, weekday and hour;
+                missing numbers the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` says where.
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
             sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
-                a class cost more, fit without weights, and multiply its column of predict_proba by the cost.
-        """
+                a class cost more, fit without weights, and multiply its column of predict_proba by the cost."""
         names, columns, n = _table.columns_of(X)
         classes, coded = labels(y)
         if len(coded) != n:
@@ -63,7 +57,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         self._names, self._label = _names(classes), label
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         rows = np.flatnonzero(kept)
-        if self._sorted:
+        if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
             rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
@@ -106,7 +100,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         self._fitted("schema")
         names, columns, n = _table.columns_of(X)
         self._compare(names, len(columns))
-        return [i.name for i in self._inputs], [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)], n
+        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
+        for i, of in zip(self._inputs, table):
+            if i.kind == "number" and isinstance(of, list) and max(of) and not re.search(rb"\d", b" ".join(of)):
+                raise ValueError(f"no value of {i.name!r} is a number as in fit; one is {max(of).decode()!r}")
+        return [i.name for i in self._inputs], table, n
 
     def _compare(self, names: Optional[list[Any]], d: int) -> None:
         """Raises or warns if names or number of columns are not those of the training table."""
@@ -140,9 +138,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def sets(self, X: Any, coverage: float = 0.9) -> Any:
         """The sets of classes that contain the true class with this coverage, for each class.
 
-        A set compares the probabilities of a case with the held-out ones of the training cases, which are there with
-        TunedClassifier, and with GaussianProcessClassifier(cv=...). coverage is between 0 and 1. The array of bool,
-        (n, classes), or the frame with the index of X, says of each row which classes are in its set, if any."""
+        A set compares the probabilities of a case with those of held-out training cases, which TunedClassifier has and
+        GaussianProcessClassifier(cv=...). The array of bool, (n, classes), or frame says which classes are in each."""
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
         if self._fitted("sets") is None:
@@ -159,8 +156,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         ``class``, this class; ``base``, its mean probability over up to 50 cases of fit, or for logistic_regression the
         one at their medians; the effect of each input, which with base sum to the probability; ``nearest``, positions
         in the X of fit (load does not know them), classes and kernel values, empty with inducing inputs; ``outside``,
-        inputs that are missing, have a new category or are beyond the values of fit.
-        """
+        inputs that are missing, have a new category or are beyond the values of fit."""
         if label is not None and label not in (known := self.classes_.tolist()):
             raise InvalidError(f"label is {label!r}, expected one of the classes {known}")
         of = [] if label is None else ["--why-of", self._names[known.index(label)]]
@@ -275,10 +271,9 @@ def plain(value: Any) -> Any:
     """What JSON has in place of a number or an array of NumPy."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    raise TypeError(f"{value!r} is no text, number, list or mapping. Write a kernel as 'matern32', "
-                    "{'se': {'ard': True}} or '{sum: [se, linear]}'. RBF of scikit-learn is se, WhiteKernel is noise, "
-                    "DotProduct is linear, Matern with nu 0.5, 1.5 and 2.5 is matern12, matern32 and matern52, and "
-                    "instead of a ConstantKernel each kernel has an amplitude")
+    raise TypeError(f"{value!r} is no text, number, list or mapping. Write a kernel as 'matern32', {{'se': {{'ard': "
+                    "True}} or '{sum: [se, linear]}'. RBF of scikit-learn is se, WhiteKernel noise, DotProduct linear, "
+                    "Matern matern12, matern32 or matern52; each kernel has an amplitude, as by a ConstantKernel")
 
 
 def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -288,13 +283,20 @@ def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], 
     name, own = next(iter(of.items())) if isinstance(of := out["inference"], Mapping) and of else (of, None)
     kept = {key: own[key] for key in ("inducing", "neighbours", "features", "structure") if key in (own or {})}
     quick = name in ("ep", "sampling") and out["likelihood"] in ("probit", "softmax")
-    return out, {"method": "bfgs", **({"inference": {"laplace": kept} if kept else "laplace"} if quick else {})}
+    prior = all("prior" in str(k) for k in (out["kernel"] if isinstance(out["kernel"], list) else [out["kernel"]]))
+    return out, {"method": "bfgs", **({"inference": {"laplace": kept} if kept else "laplace"} if quick else {}),
+                 **({"objective": "log_posterior"} if prior else {})}
 
 
 class GaussianProcessClassifier(_Classifier):
     """A Gaussian-process classifier, whose hyperparameters maximise the log evidence.
 
-    Inputs are standardised. ``print(gpc_tune.explain("se"))`` explains a name and its options.
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
+        >>> y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, "ill", "well")
+        >>> model = GaussianProcessClassifier({"se": {"ard": True}}, inference="laplace", cv=5).fit(X, y)
+        >>> model.predict_proba(X[:2]), model.predict(X[:2]), model.sets(X[:2], coverage=0.9)
+        >>> grid = {"kernel": ["linear", {"se": {"length_scale": 1}}, {"se": {"length_scale": {"fixed": 2}}}]}
+        >>> GridSearchCV(model, grid).fit(X, y).best_params_
 
     Parameters:
         kernel (text or mapping): Covariance function: se (as RBF), matern12, matern32, matern52, rational_quadratic,
@@ -309,26 +311,22 @@ class GaussianProcessClassifier(_Classifier):
             softmax (the default), multinomial_probit or ordinal for more; or a choice of others.
         mean (text or mapping): Prior mean of the latent function: zero or constant.
         classes (text): With more than two classes joint, or one_vs_rest.
-        preprocess (text): standardize, none, power or whiten.
+        preprocess (text): What the inputs are before the kernel sees them: standardize, none, power or whiten.
         tune (text or mapping, optional): How hyperparameters are chosen: bfgs, auto, none, which keeps initial values,
             or another of ``explain("strategies")``, as in ``{"method": "bfgs", "restarts": 5}``. By default by bfgs on
-            the log evidence of Laplace's method if ep or sampling predicts, and else of the method itself.
+            the log evidence of Laplace's method if ep or sampling predicts, and else of the method itself, or if the
+            kernel has priors (``explain("priors")``) on log_posterior, which adds their log densities.
         cv (int, optional): Number of folds whose held-out predictions sets() compares with. By default no sets.
         random_state (int, optional): Seed of all random numbers. Without one it is 0, so that a fit repeats.
         verbose (bool): Shows progress on standard error.
 
     Attributes:
-        classes_, n_features_in_, feature_names_in_: As in scikit-learn.
-        log_evidence_ (float): In nats.
+        classes_, n_features_in_, feature_names_in_: As in scikit-learn. log_evidence_ (float) is in nats.
         hyperparameters_ (dict): Numbers in natural units, no logarithms. ``amplitude`` is a standard deviation of the
             latent function; ``length_scale`` and ``period`` are in units of the prepared inputs, one with ard for each
             input, ``length_scale[age]``. ``2.noise.amplitude`` is of the second kernel of a sum or product,
             ``class[a].amplitude`` of the kernel of a class, and names of mean and likelihood begin with ``mean.`` and
-            ``likelihood.``. Empty for classifiers that are no Gaussian process.
-    """
-
-    _sorted = True
-
+            ``likelihood.``. Empty for classifiers that are no Gaussian process."""
     def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
                  classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
                  cv: Optional[int] = None, random_state: Optional[int] = None, verbose: bool = False):
@@ -341,6 +339,8 @@ class GaussianProcessClassifier(_Classifier):
         model, tune = _completed({name: getattr(self, name) for name in names if getattr(self, name) is not None},
                                  len(self.classes_))
         study = {"seed": _seed(self.random_state), "data": {**data, "preprocess": self.preprocess}}
+        if not isinstance(self.cv, (int, np.integer, type(None))):
+            raise InvalidError(f"cv is {self.cv!r}, expected a number of folds, such as 10, or None")
         if self.cv is not None:
             study |= {"evaluate": {"kfold": {"k": int(self.cv)}}, "predict": {"sets": {"coverage": 0.9}}}
         process.study("model.yaml", _written(study, model=model, tune=self.tune or tune))
@@ -352,16 +352,12 @@ def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
 
     Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
     its best model and its inputs. get_params has kernel, inference, likelihood, mean, classes, preprocess and
-    random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all.
-    """
+    random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all."""
     with open(path, "rb") as file:
         model = Model(file.read())
-    columns, known = model.field("columns"), GaussianProcessClassifier().get_params()
-    if not columns:
+    if not (columns := model.field("columns")):
         raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
-    out = GaussianProcessClassifier(**{k: v for k, v in model.field("model").items() if k in known and v != "none"},
-                                    preprocess=model.field("preprocess")["how"],
-                                    random_state=model.field("seed") or None)
+    out = GaussianProcessClassifier(**model.arguments(), random_state=model.field("seed") or None)
     out._model, out._names, out._label = model, columns["classes"], columns["label"]["name"]
     out._inputs = [_table.Column(i["name"], "date" if "date" in i else "text" if {"levels", "order"} & set(i) else
                                  "number") for i in columns["inputs"]]
@@ -381,32 +377,39 @@ def _seed(random_state: Any) -> int:
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
 
+        >>> study = {"kernel": ["se", {"se": {"ard": True}}], "inference": ["laplace", "logistic_regression"],
+        ...          "preprocess": "power", "evaluate": {"kfold": {"k": 5}}}
+        >>> tuned = TunedClassifier(study, verbose=False).fit(X, y)
+        >>> tuned.answer_["configuration"], tuned.answer_["set"], tuned.answer_["scores"]["log_loss"]["value"]
+        >>> again = GaussianProcessClassifier(**tuned.answer_["model"]).fit(X, y)
+
     Parameters:
         study (mapping, text of YAML or path, optional): What is compared: every combination of the lists of kernel,
-            mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything:
-            ``{"kernel": ["se", "matern52"], "inference": ["ep", "logistic_regression"]}``. Its other keys are
-            ``"tune": {"method": "bfgs", "restarts": 5}``, ``"evaluate": {"kfold": {"k": 10}}`` (or another of
-            ``explain("splitters")``) and ``"predict": {"sets": {"coverage": 0.9}}``, which sets() needs. YAML has the
-            first ones below model, and all that is needed. The table of fit takes the place of a section data. By
-            default the study suits the table: kernels, base_rate and logistic_regression by cross-validation.
-        time (text, or number of seconds, optional): About the time that the default study takes: 30s, 2m (the default),
-            4h or overnight.
-        random_state (int, optional): Seed of all random numbers, by default of the study.
-        verbose (bool): Shows progress on standard error.
+            mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything.
+            Its other keys are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
+            ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``) and
+            ``"predict": {"sets": {"coverage": 0.9}}``, which sets() needs. YAML has the first ones below model, and all
+            that is needed. The table of fit takes the place of files in a section data, whose other keys a mapping may
+            have. By default kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed.
+        time (text or seconds, optional): About the time of the default study: 30s, 2m (the default), 4h or overnight.
+        random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
 
     Attributes:
         classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
-        answer_ (dict): ``model``, the best one, with its kernel, likelihood and inference; ``configuration``, its
-            number; ``score`` with its 95 % interval ``low`` to ``high``, in units of ``by``, and ``corrected`` for
-            the choice of ``competed``; ``margin`` to the ``next`` best; ``set``, numbers of those that may be best;
-            ``rivals``, a dict for each other one with configuration, score, difference, low, high, p and in_set;
-            ``skill``, whether it is better than chance; ``trust``, reasons to doubt with their remedies; ``drivers``,
-            importances. ``explain("margin")`` explains a key.
+        answer_ (dict): ``model``, arguments by which GaussianProcessClassifier fits the best one again (but for options
+            of tune); ``configuration``, its number; ``score``, which decides, in units of ``by``, with its 95 %
+            interval ``low`` to ``high``, over ``cases`` held out by ``evaluation``, and ``corrected`` for the choice of
+            ``competed``; ``scores``, as log_loss or error_rate, each with value and ci95; ``margin`` to the ``next``
+            best, with ``p``; ``set``, numbers of those that may be best; ``alternatives``, without the best, which is
+            ``at_most`` this worse than any; ``rivals``, a list of dicts for the other models: configuration, score,
+            difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``recalibrated``, whether
+            that helps; ``trust``, reasons to doubt with remedies; ``drivers``, importances; ``dataset``; ``label``;
+            ``left_out``, columns; ``suspects``, which may tell the label. ``explain("margin")`` explains a key. The
+            score is information_bits, how many bits per case log loss is below that of guessing by class frequencies:
+            the least log loss wins. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
-            ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes.
-    """
-
+            ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes."""
     def __init__(self, study: Any = None, *, time: Union[str, float, None] = None, random_state: Optional[int] = None,
                  verbose: bool = True):
         self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
@@ -421,8 +424,10 @@ class TunedClassifier(_Classifier):
             given |= {"texts": kinds["text"] + [self._label], "categories": kinds["category"]}
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", self._label, "--time", time,
                             "--given", json.dumps(given, ensure_ascii=False))
-            study = process.ask("read", name="study.yaml")[1].decode() + "\npredict: {sets: {coverage: 0.9}}\n"
-            self.study_ = re.sub(r"(?m)^seed: 1$", f"seed: {seed.get('seed', 1)}", study)
+            study = process.ask("read", name="study.yaml")[1].decode().replace("\nseed: 1\n", "\nseed: {seed}\n".format(
+                **{"seed": 1, **seed}))
+            self.study_ = re.sub(r"\npredict: \{|\Z", lambda at: "\npredict: {sets: {coverage: 0.9}" + (
+                ", " if at[0] else "}\n"), study, count=1)
             process.study("study.yaml", self.study_)
         elif self.time is not None:
             raise InvalidError("time is for the default study: leave it out with a study of your own")
@@ -431,13 +436,15 @@ class TunedClassifier(_Classifier):
                 if isinstance(self.study, Mapping) else _with_data(self.study, data)
             process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
-        process.command("fit", "study.yaml", "-o", "run", "--resume", "-m", "model.json", *settings, warned=False,
-                        partly=True)
+        more = ("-o", "run", "--resume", "-m", "model.json", *settings)
+        process.command("fit", "study.yaml", *more, warned=False, partly=True)
         self.report_ = Report(text, process.ask("read", name="run/report.html")[1].decode())
         run = json.loads(process.ask("read", name="run/results.json")[1], object_hook=lambda of: {
             k: in_python(v) if isinstance(v, str) else v for k, v in of.items() if k != "keep"})
-        best = run["configurations"][run["answer"]["configuration"]] if "answer" in run else {}
-        self.answer_ = best and {**run["answer"], "model": {k: best[k] for k in "kernel likelihood inference".split()}}
+        how = (model := Model(process.ask("read", name="model.json")[1])).field("tuned")
+        tune = {k: how[k] for k in ("method", "objective", "inference")} if how["method"] == "bfgs" else how["method"]
+        self.answer_ = "answer" in run and {**run["answer"], "model": {**model.arguments(), "tune": tune}, "scores":
+                                            run["configurations"][run["answer"]["configuration"]]["scores"]} or {}
 
 
 def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int) -> str:
@@ -446,12 +453,13 @@ def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int
     place = {key: key if key in names else key[:-1] for key in study}  # the plural, as in kernels, is a list
     model = {**study.get("model", {}), **{name: study[key] for key, name in place.items() if name in names}}
     model, tune = _completed(model, classes)
-    own = {key: part for key, part in study.items() if not {key, place[key]} & {*names, "model", "data"}}
-    more = {key: of for key, of in study.get("data", {}).items() if key not in ("dataset", "train", "test", "label")}
+    own = {key: part for key, part in study.items() if not {key, place[key]} & {*names, "model", "data", "preprocess"}}
+    data = {"preprocess": study.get("preprocess", "standardize"), **data, **{
+        key: of for key, of in study.get("data", {}).items() if key not in ("dataset", "train", "test", "label")}}
     out = {"tune": tune, "evaluate": {"kfold": {"k": min(10, n)}}, **own}
     if "kfold" in out["evaluate"]:
         out = {"predict": {"sets": {"coverage": 0.9}}, **out}
-    return _written({**out, "data": {"preprocess": "standardize", **data, **more}}, model=model)
+    return _written({**out, "data": data}, model=model)
 
 
 def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:

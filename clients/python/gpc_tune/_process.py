@@ -44,7 +44,6 @@ def in_python(text: str) -> str:
 
 class GpcTuneError(RuntimeError):
     """What the program reported. ``code`` is its exit code, or None if it was killed."""
-
     def __init__(self, text: str, code: Optional[int] = None):
         super().__init__(text)
         self.code = code
@@ -68,8 +67,7 @@ def program() -> str:
     found = os.environ.get("GPC_TUNE_PROGRAM") or (inside if os.path.exists(inside) else shutil.which(name))
     if not shutil.which(found or ""):
         raise GpcTuneError(f"the variable GPC_TUNE_PROGRAM names {found}, which is no program" if found else
-                           "the program gpc-tune is not there: install the wheel of this platform, put gpc-tune on the "
-                           "PATH, or name its file in the variable GPC_TUNE_PROGRAM")
+                           "gpc-tune is not there: install its wheel, or name the program in GPC_TUNE_PROGRAM")
     return found  # type: ignore[return-value]
 
 
@@ -85,11 +83,8 @@ def warn(text: str) -> None:
 
 
 class Process:
-    """One process of ``gpc-tune pipe``, which ends with this object, or with this interpreter.
-
-    It has a session of its own, so that Ctrl-C reaches only Python. Its files are in a folder that it removes when its
-    standard input ends, and that is removed here if it was killed."""
-
+    """One process of ``gpc-tune pipe``, which ends with this object, in a session of its own, so that Ctrl-C reaches
+    only Python. It removes the folder of its files when its standard input ends; here it is removed after a kill."""
     def __init__(self) -> None:
         self.lock, self.busy = threading.RLock(), False  # busy: a command runs, which may take long
         self.loaded, self.models = set[str](), 0  # models: the number of owners, such as models that predict with it
@@ -107,15 +102,13 @@ class Process:
     def alive(self) -> bool:
         return self.close.alive and self._child.poll() is None
 
-    def ask(self, do: str, body: bytes = b"", said: Optional[Callable[[str], None]] = None,
+    def ask(self, do: str, body: bytes = b"", said: Callable[[str], None] = lambda message: None,
             **fields: Any) -> tuple[dict[str, Any], bytes]:
         """Sends a request, and returns its response with the bytes that follow it; said gets messages of a command.
-
-        After an exception, such as the KeyboardInterrupt of Ctrl-C, the process ends: a response would be left."""
+        An exception, such as the KeyboardInterrupt of Ctrl-C, ends the process: a response would be left."""
         with self.lock:
             try:
-                head = json.dumps({"do": do, "bytes": len(body), **fields}).encode() + b"\n"
-                rest = memoryview(head + body)
+                rest = memoryview(json.dumps({"do": do, "bytes": len(body), **fields}).encode() + b"\n" + body)
                 while rest:
                     rest = rest[self._child.stdin.write(rest):]  # type: ignore[union-attr]
                 while True:
@@ -125,8 +118,7 @@ class Process:
                         raise self._ended(b"")
                     if not ("text" in response and len(response) == 1 and do == "run"):
                         break
-                    if said:
-                        said(response["text"])
+                    said(response["text"])
             except (BrokenPipeError, ConnectionError):
                 raise self._ended(b"") from None
             except BaseException:
@@ -152,10 +144,8 @@ class Process:
         return GpcTuneError(text or f"the program was ended ({code})", code if code and code > 0 else None)
 
     def command(self, *args: str, verbose: bool = False, warned: bool = True, partly: bool = False) -> str:
-        """Runs a command in the folder of the process, and returns its standard output.
-
-        Progress goes to standard error if verbose; with warned, warnings become Python warnings. With partly, failures
-        of some jobs are a warning too."""
+        """Runs a command in the folder of the process, and returns its standard output. Progress goes to standard error
+        if verbose; with warned, warnings become Python warnings, and with partly also failures of some jobs."""
         text: list[str] = []
 
         def said(message: str) -> None:
@@ -194,7 +184,7 @@ class Process:
         def quoted(at: "re.Match[str]") -> str:
             shown, lines = self.texts.get(at[1], (at[1], []))
             place = f"{shown}:{at[2]}:{at[3]}: " if shown else ""
-            return "\n    ".join([place + at[4], *(t.strip() for t in lines[int(at[2]) - 1:int(at[2])]
+            return "\n    ".join([place + at[4], *(t.strip().rstrip(",") for t in lines[int(at[2]) - 1:int(at[2])]
                                                   if not re.match(r'\s*"?data"?:', t))])
         return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
@@ -216,8 +206,7 @@ def explain(name: str) -> str:
     """Says what a name means: a kernel, a method, a range, a key of a study or of answer_. Print it.
 
     The names of a list are those of "kernels", "means", "likelihoods", "priors", "inference", "pairs" (which inference
-    supports which likelihood), "strategies", "ranges", "splitters" or "scores".
-    """
+    supports which likelihood), "strategies", "ranges", "splitters" or "scores"."""
     with working() as process:
         try:
             text = process.command("list", name)
@@ -300,9 +289,8 @@ def _leave(process: Process) -> None:
 
 class Model:
     """A model file, and the process that predicts with it. Pickles hold the file's bytes alone."""
-
     def __init__(self, file: bytes, process: Optional[Process] = None):
-        self.file, self.name = file, hashlib.sha256(file).hexdigest()
+        self.file, self.name, self._warned = file, hashlib.sha256(file).hexdigest(), False
         self._process = keep(self, process) if process else None
 
     def __reduce__(self):
@@ -312,6 +300,11 @@ class Model:
         """A field of the file, which has each on a line."""
         found = re.search(b'(?m)^"' + name.encode() + b'": (.*)$', self.file)
         return json.loads(found[1].rstrip(b",")) if found else None
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of GaussianProcessClassifier that describe the model."""
+        return {**{k: v for k, v in self.field("model").items() if k != "average" and v != "none"},
+                "preprocess": self.field("preprocess")["how"]}
 
     @functools.cached_property
     def hyperparameters(self) -> dict[str, float]:
@@ -340,7 +333,11 @@ class Model:
                     process.loaded.discard(self.name)
                     if not str(wrong).startswith("no model "):
                         raise
-        for text in filter(None, response.get("text", "").split("\n")):
-            warn(text)
         columns = response["columns"]
-        return columns, response.get("classes", []), np.frombuffer(out, "<f8").reshape(-1, len(columns))
+        rows = np.frombuffer(out, "<f8").reshape(-1, len(columns))
+        for text in filter(None, response.get("text", "").split("\n")):
+            far = re.search(r" far from all training cases.* \(cases: (\d+)\)", text)
+            if not far or not self._warned and 10 * int(far[1]) >= len(rows):  # a few outliers are far in every fold
+                self._warned |= bool(far)
+                warn(text)
+        return columns, response.get("classes", []), rows

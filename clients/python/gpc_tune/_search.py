@@ -1,29 +1,29 @@
 """The search of the best point of any function, by asking for points and telling their values."""
 
-import concurrent.futures
 import functools
 import inspect
-import itertools
 import json
 import math
 import os
+import queue
 import sys
+import threading
 import weakref
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
-from ._classifiers import _seed, plain
+from ._classifiers import Part, _seed, plain
 from ._process import GpcTuneError, InvalidError, Process, keep, warn
 from ._report import Report
 
 Value = Union[float, int, str, bool, None]
+Path = Union[str, "os.PathLike[str]", None]
 METHODS = ("bayes", "auto", "random", "sobol", "latin_hypercube", "nelder_mead", "cmaes")
 
 
 class Asked(NamedTuple):
     """A point to evaluate: ``point`` has its values by name, and its value is told with ``id``, or with all of this."""
-
     point: dict[str, Value]
     id: str
 
@@ -34,7 +34,6 @@ class StopTrial(Exception):
 
 class Trial:
     """A trial of minimize: its point, the values on the way so far, (step, value) each, and whether it was stopped."""
-
     def __init__(self, search: "Search", asked: Asked):
         self.point, self.values, self.stopped = dict(asked.point), [], False  # type: ignore[var-annotated]
         self._search, self._asked = search, asked
@@ -57,8 +56,7 @@ class Search:
 
     Parameters:
         space (mapping): The range of each value by its name: ``(0.0, 1.0)`` are numbers, ``(1, 8)`` whole numbers,
-            ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` numbers above 0 on a logarithmic scale. Or with options, of
-            which only from and to, or values, are needed:
+            ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` numbers above 0 on a logarithmic scale. With options
             ``{"linear": {"from": 0, "to": 1, "step": 0.1, "init": 0.5}}``, ``{"log": {"from": 1e-5, "to": 1}}``,
             ``{"whole": {"from": 16, "to": 256, "log": True}}``, ``{"choice": {"values": ["a", "b"]}}``. With the option
             ``"when": {"kind": "a", "n": {"above": 3}}`` points have the value only where kind is a and n is above 3;
@@ -67,8 +65,8 @@ class Search:
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
-        n_jobs (int): Points that can be asked for before their values are told: bayes, auto and cmaes propose each
-            without the values of n_jobs - 1 others. nelder_mead has one.
+        n_jobs (int): Points that can be asked for before their values are told, -1 for as many as cores: bayes, auto
+            and cmaes propose each without the values of n_jobs - 1 others. nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
@@ -78,14 +76,13 @@ class Search:
     Attributes:
         untold_ (list of Asked): Points whose values are not told yet, also of an earlier program in this folder.
         done (bool): The last ask said that all values are told."""
-
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
-                 n_jobs: int = 1, stop_early: Union[str, Mapping[str, Any], None] = None,
-                 folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None):
+                 n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
-        if not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
-            raise InvalidError(f"n_jobs is {n_jobs!r}, expected a whole number, 1 or more")
+        if not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1 and n_jobs != -1:
+            raise InvalidError(f"n_jobs is {n_jobs!r}, expected a whole number, 1 or more, or -1 for all cores")
+        self._jobs = n_jobs = os.cpu_count() or 1 if n_jobs == -1 else int(n_jobs)
         self.done, self._folder = False, os.path.abspath(os.fspath(folder)) if folder is not None else ""
         program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
                    **({} if stop_early is None else {"stop_early": stop_early})}
@@ -106,24 +103,32 @@ class Search:
             if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
                 with open(self._file, encoding="utf-8") as file:
                     _compare(self._folder, json.load(file), json.loads(study))
-        self._process = keep(self, Process())
+        self._process, self._lock = keep(self, Process()), threading.RLock()
         self._process.study(self._file, study)
         self._process.command("validate", self._file, warned=False)
+
+    def __repr__(self) -> str:
+        return f"Search({len(self.trials_)} of {self._trials} trials, {self._method})"
+
+    def _command(self, *args: str, **options: Any) -> str:
+        """Runs a command, in a new process where Ctrl-C in another thread has ended the one of a search in a folder."""
+        with self._lock:
+            if self._folder and not self._process.alive:
+                self._process = keep(self, Process())
+            return self._process.command(*args, **options)
 
     def ask(self) -> Optional[Asked]:
         """The next point, or None if all are told; an error if the method waits for values first."""
         out = self._next()
         if out is None and not self.done:
-            raise GpcTuneError(f"the method waits for the values of {', '.join(one.id for one in self.untold_)}: tell "
-                               "them first, a value or None")
+            raise GpcTuneError("tell values first: the method waits for " + ", ".join(one.id for one in self.untold_))
         return out
 
     def _next(self) -> Optional[Asked]:
-        asked = json.loads(self._process.command("ask", self._file, "-o", self._run, "--extend"))
+        asked = json.loads(self._command("ask", self._file, "-o", self._run, "--extend"))
         self.done, ended = asked["done"], self.done
         if self.done and not ended and (n := len(self.trials_)) < self._trials:
-            why = f"the space has {n} points, and all are tried" if self._method in ("bayes", "auto") else \
-                f"the method {self._method} ends there"
+            why = f"the space has {n} points" if self._method in ("bayes", "auto") else f"{self._method} ends there"
             warn(f"{n} trials and not {self._trials}: {why}")
         if asked["id"] is None:
             return None
@@ -151,14 +156,14 @@ class Search:
 
     def _tell(self, name: str, way: Sequence[Tuple[float, float]], *text: str) -> str:
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
-        return self._process.command("tell", self._file, "-o", self._run, "--extend", *steps, "--", name, *text)
+        return self._command("tell", self._file, "-o", self._run, "--extend", *steps, "--", name, *text)
 
     def _typed(self, point: dict[str, Value]) -> dict[str, Value]:
         """A point with floats in ranges of numbers, which JSON may have without a fraction."""
         return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}
 
     def _keep(self, more: list[Asked], told: str = "") -> None:
-        with self._process.lock, open(self._process.path(self._asked), "w", encoding="utf-8") as file:
+        with self._lock, open(self._process.path(self._asked), "w", encoding="utf-8") as file:
             self.untold_ = [one for one in self.untold_ + more if one.id != told]
             json.dump(self.untold_, file)
 
@@ -168,8 +173,7 @@ class Search:
         trial failed, ``failure`` says why, and else is None, ``stopped`` is True where it was stopped early."""
         if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
             return []  # no point was asked for
-        table = json.loads(self._process.command("export", self._run, "--what", "trials", "--format", "json",
-                                                 warned=False))
+        table = json.loads(self._command("export", self._run, "--what", "trials", "--format", "json", warned=False))
         return [{"point": self._typed(t["hyperparameters"]), "value": math.nan if t["value"] is None else
                  float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
 
@@ -185,31 +189,35 @@ class Search:
     @property
     def report_(self) -> Report:
         """The report of the search."""
-        self._process.command("report", self._run, "--formats", "html", warned=False, partly=True)
+        self._command("report", self._run, "--formats", "html", warned=False, partly=True)
         with open(self._process.path(os.path.join(self._run, "report.html")), encoding="utf-8") as file:
-            return Report(self._process.command("show", self._run, warned=False), file.read())
+            return Report(self._command("show", self._run, warned=False), file.read())
 
 
 def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
-             maximize: bool = False, n_jobs: int = 1, stop_early: Union[str, Mapping[str, Any], None] = None,
-             folder: Union[str, "os.PathLike[str]", None] = None, random_state: Optional[int] = None,
-             catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
+             maximize: bool = False, n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state:
+             Optional[int] = None, catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
     """Searches the point at which f is smallest, or with maximize largest.
+
+        >>> def train(point, trial):
+        ...     for epoch in range(1, 21):
+        ...         trial.report(epoch, (point["rate"] - 0.3) ** 2 + 1 / epoch)  # the loss on held-out cases
+        ...     return trial.values[-1][1]  # stop_early ends calls that are behind by the exception StopTrial
+        >>> search = minimize(train, {"rate": (0.0, 1.0)}, trials=12, stop_early="median", folder="rates")
+        >>> search.best_, sum(t["stopped"] for t in search.trials_)
 
     Parameters:
         f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it has
-            two arguments, the second is the Trial: ``trial.report(step, value)`` gives values on the way, and raises
-            StopTrial where stop_early ends the trial.
+            two arguments, the second is the Trial, whose report(step, value) takes values on the way.
         space, trials, method, maximize, stop_early, folder, random_state: As of Search. With a folder, a search that
             was stopped goes on, and one that has ended if trials is larger.
-        n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes.
+        n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes. Ctrl-C
+            waits for the calls that run, and a folder keeps their values; a second one ends the search at once.
         catch (exceptions): Those of f that are failed trials; others end the search.
         verbose (bool): Shows every value on standard error.
 
     Returns:
-        Search: ``best_`` is (point, value) of the best trial. ``trials_`` is a list of dicts with the keys point,
-            value, failure and stopped. ``report_`` is a page in a notebook, and a text where it is printed.
-    """
+        Search: ``best_`` is (point, value), ``trials_`` has dicts with the keys point, value, failure and stopped."""
     search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
                     folder=folder, random_state=random_state)
 
@@ -229,15 +237,32 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         if verbose and value is not None:
             print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
 
-    again, running = list(search.untold_), set()
-    for asked in itertools.chain(again, iter(search.ask, None)) if n_jobs == 1 else ():
-        run(asked)
-    with concurrent.futures.ThreadPoolExecutor(n_jobs) as pool:
+    def work(asked: Asked) -> None:
+        try:
+            ended.put((threading.current_thread(), run(asked)))
+        except BaseException as wrong:
+            ended.put((threading.current_thread(), wrong))
+
+    again, running, ended = list(search.untold_), [], queue.SimpleQueue()  # type: ignore[var-annotated]
+    try:
         while not search.done:
-            while len(running) < n_jobs and (one := again.pop(0) if again else search._next()) is not None:
-                running.add(pool.submit(run, one))
-            ended, running = concurrent.futures.wait(running, return_when="FIRST_COMPLETED")
-            [future.result() for future in ended]
+            while len(running) < search._jobs and (one := again.pop(0) if again else search._next()) is not None:
+                if search._jobs == 1:
+                    run(one)
+                    continue
+                running.append(threading.Thread(target=work, args=(one,), daemon=True))  # for a second Ctrl-C
+                running[-1].start()
+            if running:
+                thread, wrong = ended.get()
+                running.remove(thread)
+                thread.join()
+                if wrong:
+                    raise wrong
+    except BaseException:
+        if running:
+            print(f"waiting for {len(running)} calls of f; Ctrl-C ends at once", file=sys.stderr, flush=True)
+        [thread.join() for thread in running]
+        raise
     return search
 
 
@@ -269,11 +294,10 @@ def _range(name: str, of: Any) -> Any:
 
 def _compare(folder: str, *studies: dict[str, Any]) -> None:
     """Raises if the search in a folder cannot go on as another one, with the same arguments but for more trials."""
-    was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"],
-                 "n_jobs": of["tune"].get("parallel", 1), "maximize": not of["program"]["minimize"],
-                 "stop_early": of["program"].get("stop_early"),
-                 **{f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}}
-                for of in studies)
+    was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"], "n_jobs":
+                 of["tune"].get("parallel", 1), "maximize": not of["program"]["minimize"], "stop_early":
+                 of["program"].get("stop_early"), **{
+                 f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}} for of in studies)
     was["n_jobs"] = (was if was["method"] == now["method"] else now)["n_jobs"]  # some methods have none
     if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
                  if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:
@@ -283,7 +307,6 @@ def _compare(folder: str, *studies: dict[str, Any]) -> None:
 
 class _Held:
     """A folder that this Python alone uses, as long as the object is there: a lock on a file in it."""
-
     def __init__(self, path: str):
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         weakref.finalize(self, os.close, file)
@@ -296,8 +319,8 @@ class _Held:
                 import fcntl
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
-            raise InvalidError(f"another Python uses the folder {os.path.dirname(path)} for a search: wait until it "
-                               "ends, end it, or give another folder") from None
+            path = os.path.dirname(path)
+            raise InvalidError(f"another Python uses {path}: wait until it ends, or give another folder") from None
 
 
 _held: "weakref.WeakValueDictionary[tuple[int, str], _Held]" = weakref.WeakValueDictionary()

@@ -1,5 +1,6 @@
 """Tables as the program reads them: NumPy arrays and pandas frames, without rounding, as Parquet."""
 
+import contextlib
 import functools
 import struct
 import sys
@@ -9,12 +10,9 @@ import numpy as np
 
 Values = Union[np.ndarray, "list[bytes]"]  # float64 with NaN for missing, or texts with b"" for missing
 
-MISSING = {"", "na", "nan", "?"}  # texts that would be read as missing
-
 
 class Column(NamedTuple):
     """An input: its name in the program, the kind of its values, and what it means to the program."""
-
     name: str
     kind: str  # number, text, category, ordered or date
     meaning: Optional[dict[str, Any]] = None
@@ -28,7 +26,7 @@ def text_of(value: Any) -> bytes:
     if isinstance(value, (float, np.floating)) and value == int(value):
         value = int(value)
     text = str(value)
-    if text != text.strip() or text.lower() in MISSING or not text.isprintable():
+    if text != text.strip() or text.lower() in ("", "na", "nan", "?") or not text.isprintable():  # as missing values
         text = "=" + repr(text)
     return text.encode()
 
@@ -68,7 +66,7 @@ def kind_of(values: Any, name: str = "") -> str:
         return "text" if dtype.kind in "US" else "number"
     kinds = set()
     for value in values:
-        if value is None or value is getattr(_pandas(), "NA", None) or isinstance(value, float):
+        if value is None or value is getattr(sys.modules.get("pandas"), "NA", None) or isinstance(value, float):
             continue
         if isinstance(value, (str, bool, int, np.number, np.bool_)) or hasattr(value, "__float__"):
             kinds.add("text" if isinstance(value, str) else "number")
@@ -80,14 +78,10 @@ def kind_of(values: Any, name: str = "") -> str:
     return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
 
 
-def _pandas() -> Any:
-    return sys.modules.get("pandas")
-
-
 def frame(columns: dict[Any, Any], index: Any = None) -> Any:
     """A table with these columns: a pandas frame where pandas is imported, and otherwise a record array."""
-    if _pandas() is not None:
-        return _pandas().DataFrame(columns, index=index)
+    if pandas := sys.modules.get("pandas"):
+        return pandas.DataFrame(columns, index=index)
     arrays = [np.asarray(v) for v in columns.values()]
     return np.rec.fromarrays([a if len(a) else a.astype("U1") for a in arrays], names=[str(name) for name in columns])
 
@@ -103,13 +97,11 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
     if names is None and X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
         X = X.astype(object)
         for j in range(X.shape[1]):
-            try:
+            with contextlib.suppress(ValueError):
                 X[:, j] = X[:, j].astype(float)
-            except ValueError:
-                pass
-    for axis, what in enumerate(("sample", "feature")):
-        if X.shape[axis] == 0:
-            raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if 0 in X.shape:
+        what = "feature" if len(X) else "sample"
+        raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required.")
     return names, list(X.T) if names is None else [X.iloc[:, j] for j in range(X.shape[1])], len(X)
 
 
@@ -126,9 +118,8 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
         if kind == "ordered":
             meaning = {"ordered": [text_of(v).decode() for v in values.dtype.categories]}
         elif kind == "date":
-            moments = {t.split(b" ")[1] for t in values_of(values, kind) if t}
-            parts = ["days", "month", "weekday"] + ["hour"] * (len(moments) > 1)
-            meaning = {"date": {"form": "ymd", "parts": parts}}
+            hour = ["hour"] * (len({t.split(b" ")[1] for t in values_of(values, kind) if t}) > 1)
+            meaning = {"date": {"form": "ymd", "parts": ["days", "month", "weekday", *hour]}}
         out.append(Column(name, kind, meaning))
     return out
 
@@ -148,7 +139,7 @@ def values_of(values: Any, kind: str) -> Values:
     except (TypeError, ValueError) as wrong:
         if "infinity" in str(wrong) or "Complex" in str(wrong) or "argument must be" in str(wrong):
             raise
-    na = getattr(_pandas(), "NA", None)
+    na = getattr(sys.modules.get("pandas"), "NA", None)
     return [text_of(None if value is na else value) for value in np.asarray(values, dtype=object).tolist()]
 
 
@@ -168,8 +159,7 @@ def _descriptions(names: tuple[str, ...], numeric: tuple[bool, ...], sizes: tupl
     for name, is_number, size in zip(names, numeric, sizes):
         kind = 5 if is_number else 6  # DOUBLE, BYTE_ARRAY
         page = _struct({1: 0, 2: size, 3: size, 5: {1: n, 2: 0, 3: 3, 4: 3}})
-        described = {1: kind, 3: 0, 4: name}
-        schema.append(_struct(described if is_number else {**described, 6: 0}))
+        schema.append(_struct({1: kind, 3: 0, 4: name, **({} if is_number else {6: 0})}))
         chunks.append(_struct({2: np.int64(at), 3: {1: kind, 2: [0], 3: [name], 4: 0, 5: np.int64(n),
                                                  6: np.int64(len(page) + size), 7: np.int64(len(page) + size),
                                                  9: np.int64(at)}}))

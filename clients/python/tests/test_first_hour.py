@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
 import gpc_tune
 from gpc_tune import _classifiers
@@ -117,10 +118,12 @@ def test_warnings_name_the_line_that_called():
     (lambda: gpc_tune.TunedClassifier({"model": {"kernel": "se", "likelihood": "probitt"}}).fit(X, Y),
      r'likelihood "probitt"(.|\n)*\n    "likelihood": "probitt"'),
     (lambda: gpc_tune.Search({"x": {"from": 0, "to": 1}}).ask(), 'expected a range(.|\n)*\n    "x": {'),
+    (lambda: fitted(cv=KFold(5)), r"cv is KFold\(.*\), expected a number of folds, such as 10, or None"),
+    (lambda: fitted().predict(X.assign(a="high")), "no value of 'a' is a number as in fit; one is 'high'"),
     (lambda: gpc_tune.Search({"x": range(3)}), r"the range of x is range\(0, 3\), expected"),
     (lambda: gpc_tune.Search({"x": (1, 2, 3)}), r"the range of x is \(1, 2, 3\), expected"),
     (lambda: gpc_tune.GaussianProcessClassifier().fit(X.assign(d=pd.period_range("2020", periods=60)), Y), "input d "),
-], ids=range(7))
+], ids=range(9))
 def test_a_mistake_is_named_in_words_of_python(what, text):
     with pytest.raises((ValueError, TypeError), match=text):
         what()
@@ -148,7 +151,7 @@ def test_ranges_as_python_has_them():
 def test_a_time_in_seconds():
     tuned = gpc_tune.TunedClassifier(time=1, verbose=False).fit(X, Y)
     assert tuned.answer_["configuration"] >= 0
-    assert set(tuned.answer_["model"]) == {"kernel", "likelihood", "inference"} and tuned.answer_["model"]["inference"]
+    assert {"inference", "preprocess", "tune"} <= set(tuned.answer_["model"])
 
 SPACE = {"rate": {"log": (1e-4, 1.0)}, "n": (1, 8), "kind": ["a", "b"],
          "more": {"linear": {"from": 0, "to": 9, "when": {"kind": "b"}}}}
@@ -230,7 +233,7 @@ def test_a_space_with_fewer_points_than_trials(space, n):
 
 def test_a_method_that_ends_before_its_trials():
     """cmaes evaluates whole generations, of 6 points for two inputs: 4 + [3 log 2], Hansen 2016."""
-    with pytest.warns(gpc_tune.GpcTuneWarning, match="^6 trials and not 9: the method cmaes ends there$"):
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="^6 trials and not 9: cmaes ends there$"):
         gpc_tune.minimize(lambda p: p["x"] + p["y"], {"x": (0.0, 1.0), "y": (0.0, 1.0)}, trials=9, method="cmaes")
 
 
@@ -243,7 +246,7 @@ def test_two_programs_in_one_folder(tmp_path):
     assert other.stdout.readline() == b"ready\n"
     same = {"f": lambda p: p["x"], "space": {"x": (0.0, 1.0)}, "method": "sobol", "trials": 4,
             "folder": tmp_path / "mine"}
-    with pytest.raises(gpc_tune.InvalidError, match="another Python uses the folder .*mine.*: wait .* or give another"):
+    with pytest.raises(gpc_tune.InvalidError, match="another Python uses .*mine: wait .* or give another"):
         gpc_tune.minimize(**same)
     other.kill()
     other.communicate()
@@ -328,7 +331,7 @@ def test_a_study_of_yaml():
     lines = "data:\n  train: gone.csv\n  label: z\nmodel:\n  kernel: sex\n  likelihood: probit\n  inference: laplace\n"
     with pytest.raises(gpc_tune.InvalidError, match='^study.yaml:5:11: .*unknown kernel "sex"'):
         gpc_tune.TunedClassifier(lines).fit(X, Y)
-    with pytest.raises(gpc_tune.InvalidError, match='^unknown kernel "sex".*\n    "kernel": "sex",$'):
+    with pytest.raises(gpc_tune.InvalidError, match='^unknown kernel "sex".*\n    "kernel": "sex"$'):
         gpc_tune.GaussianProcessClassifier("sex").fit(X, Y)
 
 
@@ -474,7 +477,7 @@ def test_a_column_of_ids_is_named_without_the_study():
 @pytest.mark.parametrize("options, text", [
     ({"method": "foo"}, "^method is 'foo', expected one of bayes, auto, random, sobol, latin_hypercube, nelder_mead, cmaes$"),
     ({"trials": 1001}, "must be from 1 to 1000"), ({"trials": 0}, "must be from 1 to"), ({"n_jobs": 0}, "^n_jobs is 0, expected a whole number, 1 or more"),
-    ({"n_jobs": -1}, "^n_jobs is -1, expected"), ({"n_jobs": None}, "^n_jobs is None, expected"), ({"n_jobs": 2.5}, "^n_jobs is 2.5")])
+    ({"n_jobs": -2}, "^n_jobs is -2, expected"), ({"n_jobs": None}, "^n_jobs is None, expected"), ({"n_jobs": 2.5}, "^n_jobs is 2.5")])
 def test_a_search_refuses_mistakes_before_the_first_point(options, text):
     with pytest.raises(gpc_tune.InvalidError, match=text):
         gpc_tune.Search({"x": (0.0, 1.0)}, **options)
@@ -617,3 +620,24 @@ def test_hyperparameters_have_the_names_and_numbers_of_the_report():
     assert np.allclose(sorted(np.exp(list(logs.values()))), sorted(model.hyperparameters_.values()), rtol=1e-12)
     assert pickle.loads(pickle.dumps(model)).hyperparameters_ == model.hyperparameters_
     assert gpc_tune.GaussianProcessClassifier(inference="logistic_regression").fit(X, Y).hyperparameters_ == {}
+
+
+def test_one_text_among_numbers_is_a_missing_value():
+    model, some = fitted(), X.assign(a=X["a"].astype(object))
+    some.loc[0, "a"] = "high"
+    with pytest.warns(gpc_tune.GpcTuneWarning, match='values of "a" that are no numbers'):
+        assert np.isfinite(model.predict_proba(some)).all()
+    assert model.predict_proba(X.assign(a=None)).shape == (60, 2)  # nothing but missing values
+
+
+def test_far_rows_are_warned_of_once():
+    """20 rows, of which a tenth are 2."""
+    model, rows = fitted(), X.head(20).copy()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", gpc_tune.GpcTuneWarning)
+        rows.loc[0, "b"] = 99.0
+        model.predict_proba(rows)
+        assert not seen
+        rows.loc[1, "b"] = 99.0
+        model.predict_proba(rows), model.predict(rows.head(1))
+    assert len(seen) == 1 and "far from all training cases" in str(seen[0].message)

@@ -1,12 +1,18 @@
 """Searches of functions, by ask and tell."""
 
+import json
 import math
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 import gpc_tune
+from gpc_tune._process import program
 
 SPACE = {"rate": {"log": {"from": 1e-5, "to": 1}}, "layers": (1, 4), "x": (0.0, 1.0), "kind": ["a", "b"],
          "deep": [True, False]}
@@ -147,3 +153,68 @@ def test_methods_without_jobs_are_not_compared_by_them(tmp_path):
 def test_trials_at_once_end_with_an_exception():
     with pytest.raises(ZeroDivisionError):
         gpc_tune.minimize(lambda p: 1 / 0, {"x": (0.0, 1.0)}, trials=4, n_jobs=2)
+
+
+def test_jobs_of_all_cores(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    both = threading.Barrier(3)
+    found = gpc_tune.minimize(lambda p: both.wait(60) and p["x"] or p["x"], {"x": (0.0, 1.0)}, trials=3, method="sobol",
+                              n_jobs=-1)
+    assert len(found.trials_) == 3 and repr(found) == "Search(3 of 3 trials, sobol)"
+    with pytest.raises(gpc_tune.InvalidError, match="n_jobs is -2, expected a whole number, 1 or more, or -1 for all"):
+        gpc_tune.minimize(loss, SPACE, n_jobs=-2)
+
+
+def test_ctrl_c_twice(tmp_path, request):
+    """At the first Ctrl-C the value of a call that ends is kept, at the second the other call is not waited for."""
+    code = """if True:
+        import os, sys, time, gpc_tune
+        def f(point):
+            mine = names.pop()
+            open(mine, "w").close()
+            while not os.path.exists("go" + mine):
+                time.sleep(.01)
+            return 7
+        names = ["b", "a"]
+        gpc_tune.minimize(f, {"x": (0.0, 1.0)}, trials=5, method="sobol", n_jobs=2, folder="mine")
+    """
+    path = os.path.dirname(os.path.dirname(os.path.abspath(gpc_tune.__file__)))
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "PYTHONPATH": path, "GPC_TUNE_PROGRAM": program()})
+
+    request.addfinalizer(child.kill)
+
+    def untold():
+        try:
+            return len(json.loads((tmp_path / "mine" / "asked.json").read_text()))
+        except (OSError, ValueError):
+            return 0
+
+    until(lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists() and untold() == 2)
+    child.send_signal(signal.SIGINT)
+    assert child.stderr.readline() == "waiting for 2 calls of f; Ctrl-C ends at once\n"
+    (tmp_path / "goa").touch()
+    until(lambda: untold() == 1)
+    assert child.poll() is None
+    child.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in child.communicate(timeout=60)[1] and child.returncode != 0
+    kept = gpc_tune.Search({"x": (0.0, 1.0)}, trials=5, method="sobol", n_jobs=2, folder=tmp_path / "mine")
+    assert [t["value"] for t in kept.trials_] == [7] and len(kept.untold_) == 1
+
+
+def test_a_value_is_kept_though_the_process_is_gone(tmp_path):
+    """Ctrl-C in a command ends the process of the program, while calls of f are under way."""
+    search = gpc_tune.Search({"x": (0.0, 1.0)}, trials=5, method="sobol", folder=tmp_path / "mine")
+    asked = search.ask()
+    search._process.close()
+    search.tell(asked, 3)
+    assert [t["value"] for t in search.trials_] == [3] and not search.untold_
+
+
+def until(what):
+    """Waits for a minute."""
+    for _ in range(6000):
+        if what():
+            return
+        time.sleep(.01)
+    raise AssertionError("not in a minute")

@@ -1,12 +1,14 @@
 """The classifier that runs a study."""
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gpc_tune import GpcTuneWarning, InvalidError, TunedClassifier
+from gpc_tune import GaussianProcessClassifier, GpcTuneWarning, InvalidError, TunedClassifier
 
 RNG = np.random.default_rng(1)
 X = pd.DataFrame({"a": RNG.normal(size=90), "b": RNG.normal(size=90), "zip": pd.Categorical(RNG.integers(1, 4, 90)),
@@ -73,3 +75,47 @@ def test_failed_jobs_are_a_warning():
              "tune": "none", "evaluate": {"kfold": {"k": 2}}}
     with pytest.warns(GpcTuneWarning, match="jobs failed"):
         assert set(TunedClassifier(study, verbose=False).fit(X[:30], y).predict(X)) == {"a"}
+
+
+PRIOR = {"log_normal": {"mean": 1, "sd": 0.5}}
+
+
+@pytest.mark.parametrize("kernel, inference", [
+    ({"se": {"length_scale": {"prior": PRIOR}}}, "laplace"), ({"se": {"length_scale": {"prior": PRIOR}}}, "ep"),
+    ("linear", "laplace"), ("se", "logistic_regression"), ("se", "base_rate")])
+def test_the_model_of_an_answer_is_one_of_the_plain_class(kernel, inference):
+    """The plain class fits the same model with these arguments, without a warning."""
+    table = X[["a", "b"]].assign(b=np.exp(X["b"]))
+    tuned = TunedClassifier({"kernel": kernel, "inference": inference, "preprocess": "power",
+                             "evaluate": {"kfold": {"k": 3}}}, verbose=False).fit(table, Y)
+    assert tuned.answer_["model"]["preprocess"] == "power" == tuned._model.field("preprocess")["how"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GpcTuneWarning)
+        plain = GaussianProcessClassifier(**tuned.answer_["model"]).fit(table, Y)
+        del tuned.answer_["model"]["tune"]  # the objective is then chosen by the priors
+        alone = GaussianProcessClassifier(**tuned.answer_["model"]).fit(table, Y)
+    for other in (plain, alone):
+        assert np.allclose(other.predict_proba(table), tuned.predict_proba(table), rtol=0, atol=1e-5)
+        assert other._model.field("tuned")["objective"] == tuned._model.field("tuned")["objective"]
+    if inference in ("laplace", "ep"):
+        assert alone._model.field("tuned")["objective"] == "log_" + ("posterior" if kernel != "linear" else "evidence")
+
+
+def test_preprocess_is_a_key_of_a_study():
+    with pytest.raises(InvalidError, match='unknown key "missing_indicators"; missing_indicators is a key of data'):
+        TunedClassifier({"kernel": "se", "missing_indicators": True}).fit(X, Y)
+    table, study = X[["a", "b"]].mask(X[["a", "b"]] > 1), {"inference": "laplace", "evaluate": {"kfold": {"k": 3}}}
+    tuned = TunedClassifier({**study, "data": {"missing_indicators": True}}, verbose=False).fit(table, Y)
+    assert len(tuned._model.field("preprocess")["mean"]) == 4  # two inputs, and where each is missing
+
+
+def test_scores_of_an_answer():
+    """The log loss in bits below that of the class frequencies in each fold's training cases is the score."""
+    tuned = TunedClassifier({"kernel": ["se", "linear"], "inference": ["laplace", "base_rate"],
+                             "evaluate": {"kfold": {"k": 3}}}, verbose=False).fit(X, Y)
+    answer = tuned.answer_
+    assert set(answer) <= set(re.findall("``([a-z_]+)``", TunedClassifier.__doc__)) | {"none"}
+    assert answer["scores"]["information_bits"]["value"] == answer["score"] and answer["by"] == "information_bits"
+    losses = {int(line.split()[0]): line for line in str(tuned.report_).splitlines() if re.match(r"\d+  ", line)}
+    assert f"{answer['scores']['log_loss']['value']:.4f}" in losses[answer["configuration"]]
+    assert f"{100 * answer['scores']['error_rate']['value']:.1f}" in losses[answer["configuration"]]
