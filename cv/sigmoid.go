@@ -147,7 +147,7 @@ func (c sigmoidPoint) step(hold bool) (da, db, gain float64) {
 		db = c.gb / c.hbb
 		return 0, db, db * c.gb
 	}
-	ridge := 1e-12*(c.haa+c.hbb) + math.SmallestNonzeroFloat64
+	ridge := 1e-12 * (c.haa + c.hbb)
 	haa, hbb := c.haa+ridge, c.hbb+ridge
 	det := haa*hbb - c.hab*c.hab
 	da, db = (hbb*c.ga-c.hab*c.gb)/det, (haa*c.gb-c.hab*c.ga)/det

@@ -83,7 +83,7 @@ func TestNumbersThatAreMissingAreTheSame(t *testing.T) {
 
 func TestTextsThatAreNoNumbers(t *testing.T) {
 	eight := strings.Repeat("A", 11) + "="
-	for _, text := range []string{`""`, `"1"`, `"1:"x`, `":` + eight + `"`, `"0:` + eight + `"`, `"-1:` + eight + `"`, `"3:` + eight + `"`, `"2:` + eight[1:] + `"`, `"1:!"`, `{}`, `[1,"x"]`} {
+	for _, text := range []string{`""`, `"1"`, `"1:"x`, `":` + eight + `"`, `"0:` + eight + `"`, `"-1:` + eight + `"`, `"3:` + eight + `"`, `"2:` + eight[1:] + `"`, `"2:` + strings.Repeat("A", 32) + `"`, `"1:!"`, `{}`, `[1,"x"]`} {
 		var v Vector
 		var m Matrix
 		if err := json.Unmarshal([]byte(text), &v); err == nil {

@@ -259,7 +259,7 @@ func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
 		return s, fmt.Errorf("%s: step = %d must be 1 or more", name, r.Step)
 	}
 	s.Step, s.Log = float64(r.Step), r.Log
-	if s, err = s.inSteps(r.Init == nil && (r.Log || r.Step > 0)); err != nil {
+	if s, err = s.inSteps(r.Init == nil && (r.Log || r.Step > 1)); err != nil {
 		return s, err
 	}
 	if s.Log && !(s.Lo > s.step()/2) {

@@ -66,7 +66,7 @@ func TestRanges(t *testing.T) {
 		bad    string // what the error has
 	}{
 		{LogRange{ends(1e-2, 1)}, nil, Spec{Lo: 0.01, Hi: 1, Init: 0.1, Map: Log}, ""}, {LinearRange{Ends: ends(-1, 3)}, nil, Spec{Lo: -1, Hi: 3, Init: 1, Map: Identity}, ""},
-		{WholeRange{Ends: ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
+		{WholeRange{Ends: ends(1, 4)}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 4), Step: 1}, nil, Spec{Lo: 1, Hi: 4, Init: 2, Map: Whole}, ""}, {WholeRange{Ends: ends(1, 5)}, nil, Spec{Lo: 1, Hi: 5, Init: 3, Map: Whole}, ""},
 		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(1)}}, nil, Spec{Lo: 0, Hi: 1, Init: 1, Map: Identity}, ""}, {LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(0)}}, nil, Spec{Lo: 0, Hi: 1, Map: Identity}, ""},
 		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(1.1)}}, nil, Spec{}, "init = 1.1 must be from 0 to 1"},
 		{LinearRange{Ends: Ends{From: to(0), To: to(1), Init: to(-0.1)}}, nil, Spec{}, "init = -0.1 must be from 0 to 1"},

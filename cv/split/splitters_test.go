@@ -371,6 +371,14 @@ func TestGroupsStratified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			later := make([]int, len(labels)) // classes 1 and 3: the others have no cases
+			for i, c := range labels {
+				later[i] = 2*c + 1
+			}
+			same, err := GroupKFold{K: 3, Stratified: stratified}.Split(len(groups), later, groups, seed)
+			if err != nil || !reflect.DeepEqual(same, folds) {
+				t.Errorf("seed %d: %v with classes without cases, want %v; %v", seed, same, folds, err)
+			}
 			for _, f := range folds {
 				counts := make([]int, 2)
 				for _, i := range f.Test {

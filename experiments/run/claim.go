@@ -270,7 +270,7 @@ func done(p *plan.Plan, dir string, retry bool) (n int, extends bool, err error)
 	}
 	j, err := journal.Open(dir, journalOptions(found, p.Manifest))
 	if err != nil {
-		return 0, extends, err
+		return n, extends, err
 	}
 	if retry {
 		err = dryRetry(p.Search(), j)

@@ -123,6 +123,7 @@ func TestSettings(t *testing.T) {
 		{"model.likelihood=logit", ""}, {"tune.restarts=3", ""}, {"evaluate.kfold.k=3", ""}, {"name=ab", ""}, {"seed=", ""},
 		{"model", "expected path=value"}, {"=3", "expected path=value"}, {"name.a=3", "name is not a mapping in the file"},
 		{"model.kernel={", "--set"}, {strings.Repeat("a.", 100) + "a=1", "101 keys within each other, more than 100"},
+		{strings.Repeat("a.", 99) + "a=1", `unknown key "a"`},
 		{strings.Repeat("a", 200), "--set " + strings.Repeat("a", 200) + ": expected"},
 		{strings.Repeat("a", 201), "--set " + strings.Repeat("a", 200) + "…: expected"},
 		{"tune.restart=3", `unknown key "restart"`},

@@ -145,6 +145,12 @@ func TestNamesAreNotStandardized(t *testing.T) {
 	if want := rows([]float64{3, -s}, []float64{5, 0}, []float64{3, s}); !mat.EqualApprox(z, want, 1e-15) {
 		t.Errorf("%v", mat.Formatted(z))
 	}
+	if p, _, err = Fit(x, "power", "", true, false); err != nil {
+		t.Fatal(err)
+	}
+	if z := p.Apply(x); z.At(0, 0) != 3 || z.At(1, 0) != 5 || z.At(2, 0) != 3 {
+		t.Errorf("power: %v", mat.Formatted(z))
+	}
 }
 
 // 1, 2, 4 have the deviation √14/3 about their mean 7/3; a mean that is off by 1/3 changes nothing.

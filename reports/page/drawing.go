@@ -40,7 +40,7 @@ func drawings(figures []figure.Figure) (out []drawing, left int) {
 	for _, f := range figures {
 		p := drawing{Name: f.Name, Heading: f.Title, Notes: f.Notes, Failure: f.Failure, of: f.Of,
 			Pairs: f.Columns == 2 && len(f.Panels) > 2}
-		size := 0
+		var size int
 		draw := func(part figure.Figure) template.HTML {
 			var b strings.Builder
 			figure.SVG(&b, part) // a Builder does not fail

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
@@ -144,5 +145,16 @@ func TestDriftCountsCasesOutside(t *testing.T) {
 	logistic, _ := coloured(t, "logistic_regression")
 	if _, none := logistic.Watching(); none != nil || none.part().Texts == nil {
 		t.Error("a model file without cases is compared")
+	}
+}
+
+// The column of a coded category has the indices of its levels, then an index for missing values, and
+// one for unknown levels.
+func TestValuesOfCodedCategories(t *testing.T) {
+	of := data.Column{Levels: []string{"a", "b", "c"}, Coded: true}
+	for index, want := range []float64{0, 1, 2, math.NaN(), unknownLevel} {
+		if got := valueOf(of, []int{0}, []float64{float64(index)}); math.Float64bits(got) != math.Float64bits(want) {
+			t.Errorf("index %d: %v, want %v", index, got, want)
+		}
 	}
 }

@@ -440,7 +440,7 @@ func dayOf(fields []string, separators string, form Form) (day time.Time, ok boo
 	case len(rest) == 3 && form == MDY:
 		rest = []string{rest[2], rest[0], rest[1]}
 	}
-	if month > 0 && len(rest) == 2 {
+	if len(rest) == 2 { // the month has a name
 		rest = []string{rest[0], strconv.Itoa(month), rest[1]}
 	}
 	if len(rest) != 3 || len(fields) == 2 && len(rest[0]) != 4 {
