@@ -158,3 +158,17 @@ func TestFitByLogEvidence(t *testing.T) {
 		t.Errorf("by leave-one-out the log evidence is %v too", other)
 	}
 }
+
+// With a score of the evaluation the summary counts the jobs of the study: of each of three
+// configurations the fits to the parts of two folds, and to all data.
+func TestFitByScoreCountsTheStudy(t *testing.T) {
+	p, err := Parse(t.Context(), ".", []byte("name: by\ndata: {dataset: crabs, subsample: 40}\nmodel: {kernel: [{se: {length_scale: {fixed: 0.5}}}, "+
+		"{se: {length_scale: {fixed: 40}}}, linear], likelihood: probit, inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, summary, err := Fit(t.Context(), p, filepath.Join(t.TempDir(), "m.json"), FitOptions{By: "log_loss"})
+	if err != nil || summary.Total != 9 || summary.Done != 9 || summary.Failed != 0 {
+		t.Errorf("%+v, %v", summary, err)
+	}
+}

@@ -211,3 +211,19 @@ func TestCandidatesOfAPilot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// withoutGradient is the log evidence without its gradient.
+type withoutGradient struct{ objective.LogEvidence }
+
+func (withoutGradient) Uses(approx.Caps) (bool, error) { return false, nil }
+
+// A candidate whose fit stops before it converges is left out, with a gradient and without.
+func TestCandidatesMustConverge(t *testing.T) {
+	m := modelOf(kernel.SE{})
+	m.Inference = approx.Laplace{Structure: objective.Auto, MaxIterations: 1}
+	for _, c := range []objective.Criterion{objective.LogEvidence{}, withoutGradient{}} {
+		if _, text, _, err := field(60, true).settle(t.Context(), m, c, 30); !errors.Is(err, approx.ErrNotConverged) {
+			t.Errorf("%T: %q, %v", c, text, err)
+		}
+	}
+}
