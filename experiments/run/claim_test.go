@@ -472,6 +472,21 @@ func TestDamagedLines(t *testing.T) {
 	}
 }
 
+// A journal that cannot be read is an error of the count of recorded jobs.
+func TestUnreadableJournal(t *testing.T) {
+	p, dir := plantest.Planned(t, small), t.TempDir()
+	if _, _, err := Run(t.Context(), p, dir, quiet(t)); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "journal")
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if n, extends, err := Done(p, dir); n != 0 || extends || err == nil || !strings.Contains(err.Error(), folder) {
+		t.Errorf("%d recorded, extends %v, error %v", n, extends, err)
+	}
+}
+
 // With Retry failed jobs run again, and a message says how many. A new folder has no records.
 func TestFailedJobsRunAgain(t *testing.T) {
 	p := plantest.Planned(t, small)
