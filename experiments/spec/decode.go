@@ -22,15 +22,17 @@ func newDecoder(file string) *decoder {
 }
 
 // otherSections returns the part of an error message that says in which other sections of the file
-// a key belongs: `; preprocess is a key of data`. have are the keys of the section that has the
-// mistake. It is "" if no other section has the key.
+// a key belongs: `; preprocess is a key of data`. have are the keys of the mapping that has the
+// mistake. It is "" if this mapping is no section, or no other section has the key.
 func otherSections(key string, have []string) string {
 	has := func(keys []Key, name string) bool {
 		return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name })
 	}
 	var sections []string
+	isSection := false
 	for _, s := range Sections {
-		if here := slices.Contains(have, s.Keys[0].Name); here || !has(s.Keys, key) {
+		here := slices.Contains(have, s.Keys[0].Name)
+		if isSection = isSection || here; here || !has(s.Keys, key) {
 			continue
 		}
 		if s.Name == "file" {
@@ -40,7 +42,7 @@ func otherSections(key string, have []string) string {
 			sections = append(sections, s.Name)
 		}
 	}
-	if len(sections) == 0 {
+	if !isSection || len(sections) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("; %s is a key of %s", key, strings.Join(sections, " and of "))
