@@ -180,8 +180,8 @@ def test_ctrl_c_twice(tmp_path, request):
     """
     path = os.path.dirname(os.path.dirname(os.path.abspath(gpc_tune.__file__)))
     child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # for jobs of a shell
                              env={**os.environ, "PYTHONPATH": path, "GPC_TUNE_PROGRAM": program()})
-
     request.addfinalizer(child.kill)
 
     def untold():
