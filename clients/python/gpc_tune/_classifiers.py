@@ -280,11 +280,12 @@ def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], 
     """A model with its defaults, and how it is tuned by default: by BFGS, often on Laplace's log evidence."""
     joint = classes > 2 and model.get("classes", "joint") == "joint"
     out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
-    name, own = next(iter(of.items())) if isinstance(of := out["inference"], Mapping) and of else (of, None)
-    kept = {key: own[key] for key in ("inducing", "neighbours", "features", "structure") if key in (own or {})}
-    quick = name in ("ep", "sampling") and out["likelihood"] in ("probit", "softmax")
+    parts = of if isinstance(of := out["inference"], list) else [of]
+    names = {next(iter(p), "") if isinstance(p, Mapping) else str(p).strip("{ ").split(":")[0] for p in parts}
+    others = {"laplace", "base_rate", "logistic_regression", "p1nn", "svm", "least_squares"}
+    quick = names - others in ({"ep"}, {"sampling"}) and out["likelihood"] in ("probit", "softmax")
     prior = all("prior" in str(k) for k in (out["kernel"] if isinstance(out["kernel"], list) else [out["kernel"]]))
-    return out, {"method": "bfgs", **({"inference": {"laplace": kept} if kept else "laplace"} if quick else {}),
+    return out, {"method": "bfgs", **({"inference": "laplace"} if quick else {}),
                  **({"objective": "log_posterior"} if prior else {})}
 
 

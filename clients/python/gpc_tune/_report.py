@@ -43,8 +43,7 @@ class Effects:
             ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has one importance, and
             curves of its parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
         base_bits (float): Information of the predictions of the labelled cases, in bits per case; NaN without labels.
-        report_ (Report): The page with all tables and pictures, which a notebook shows.
-    """
+        report_ (Report): The page with all tables and pictures, which a notebook shows."""
     def __init__(self, of: Mapping[str, Any], names: Mapping[str, Any], classes: Mapping[str, Any],
                  page: Callable[[], str]):
         self.base_bits = float(of["base_bits"]) if of["scored"] else float("nan")
