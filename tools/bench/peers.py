@@ -1,7 +1,7 @@
 """The Python side of the comparison: scikit-learn, GPBoost, LAPACK through scipy, and expectation propagation in numpy.
 
-It reads one request a line from standard input, "op key=value …", and answers each with one line of JSON: the result, and
-the processor and wall-clock seconds that it took. Loading data is not timed.
+It reads one request a line from standard input, "op key=value …", and answers each with one line of JSON: the result,
+and the processor and wall-clock seconds that it took. Loading data is not timed.
 """
 import contextlib
 import json
