@@ -56,8 +56,13 @@ func isExperiment(name string) bool {
 func isCases(path string) bool {
 	file, _ := tables.Located(path)
 	_, err := os.Stat(file)
-	return err == nil && slices.Contains([]string{".csv", ".tsv", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".gz",
-		".bz2", ".zst", ".svm", ".libsvm"}, strings.ToLower(filepath.Ext(file)))
+	return err == nil && slices.Contains(extensionsOfCases(), strings.ToLower(filepath.Ext(file)))
+}
+
+// extensionsOfCases returns the extensions in the names of files of cases, in lower case.
+func extensionsOfCases() []string {
+	return []string{".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".jsonl", ".ndjson", ".gz", ".bz2", ".zst", ".svm",
+		".libsvm"}
 }
 
 // command is a command line as it can be typed.

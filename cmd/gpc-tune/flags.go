@@ -64,7 +64,7 @@ func (e *experiment) fileOf(c *cobra.Command, name string) (file string, setting
 			c.Name(), command("predict", name, "DATA"))
 	case isCases(name):
 		return "", nil, usage("%s is a file of cases, and %s takes an experiment file; %s writes one", name, c.Name(),
-			command("init", "--data", name))
+			command("init", name))
 	}
 	for _, s := range e.settings {
 		settings = append(settings, spec.Rebased(name, s))

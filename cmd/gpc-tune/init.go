@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,15 +29,19 @@ func initCommand() *cobra.Command {
 	var source, label, known, within string
 	var force bool
 	c := &cobra.Command{
-		Use:   "init [FILE.yaml]",
+		Use:   "init [DATA | FILE.yaml]",
 		Short: "Write an experiment file for your data, to begin with",
-		Long: "Write a commented experiment file that runs as it is; its name is experiment.yaml unless another is " +
-			"given. An existing file is overwritten with --force alone.",
-		Example: "  gpc-tune init\n  gpc-tune init patients.yaml --data patients.csv --label state\n" +
-			"  gpc-tune init patients.yaml --data patients.csv --time 30m",
+		Long: "Write a commented experiment file that runs as it is. For DATA, a file of training data or a bundled " +
+			"data set, its name is the name of the data with .yaml; with --data it is FILE.yaml or experiment.yaml. " +
+			"An existing file is overwritten with --force alone.",
+		Example: "  gpc-tune init patients.csv\n  gpc-tune init patients.csv --label state --time 30m\n" +
+			"  gpc-tune init studies/first.yaml --data patients.csv",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := append(args, "experiment.yaml")[0]
+			if len(args) > 0 && !c.Flags().Changed("data") && !isExperiment(name) {
+				source, name = name, experimentOf(name)
+			}
 			if err := casesArgument(c, source); err != nil {
 				return err
 			}
@@ -97,6 +103,17 @@ func initCommand() *cobra.Command {
 	c.Flags().StringVar(&known, "given", "{}", "what the package gpc_tune for Python knows of the columns")
 	c.Flag("given").Hidden = true
 	return c
+}
+
+// experimentOf returns the name of the experiment file for data: for folder/patients.csv.gz it is
+// patients.yaml, in the folder in which the command is given.
+func experimentOf(data string) string {
+	file, _ := tables.Located(data)
+	base := filepath.Base(file)
+	for slices.Contains(extensionsOfCases(), strings.ToLower(filepath.Ext(base))) {
+		base = strings.TrimSuffix(base, filepath.Ext(base))
+	}
+	return base + ".yaml"
 }
 
 // askLabel asks which of the candidates is the label, if a person can answer. If not, it lists the

@@ -77,8 +77,8 @@ func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reade
 
 For a table of your own, gpc-tune init writes such a file, and gpc-tune run runs it and prints the
 report. gpc-tune list shows every name that a file can use, and gpc-tune explain explains one.`,
-		Example: `  gpc-tune init study.yaml --data patients.csv
-  gpc-tune run study.yaml
+		Example: `  gpc-tune init patients.csv
+  gpc-tune run patients.yaml
   gpc-tune run gallery:crabs`,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -124,7 +124,7 @@ func TestSectionsOfSets(t *testing.T) {
 		want string
 	}{
 		{data.Spec{Dataset: "crabs"}, data.Summary{Cases: 200, Inputs: []string{"p", "q"}, Classes: counts(80, 120)},
-			"  dataset: crabs # 200 cases, 2 inputs: p, q\n  # train: cases.csv # or a file of your own: gpc-tune init --data cases.csv writes this for it\n" +
+			"  dataset: crabs # 200 cases, 2 inputs: p, q\n  # train: cases.csv # or a file of your own: gpc-tune init cases.csv writes this for it\n" +
 				"  # classes: a (80), b (120); the second is +1 unless positive: CLASS says the other\n"},
 		{data.Spec{Train: "s.svm"}, data.Summary{Cases: 3, Inputs: []string{"p"}, Classes: counts(1, 1, 1), Missing: []data.Gap{{Input: "p", N: 2}, {Input: "q", N: 5}}},
 			"  train: s.svm # 3 cases, 1 inputs: p\n  # test: FILE # with the same columns\n  # classes: a (1), b (1), c (1)\n" +

@@ -193,7 +193,7 @@ func (w *starter) writeSet(from data.Spec, s data.Summary) {
 	about := comment(fmt.Sprintf("%d cases, %d inputs: %s", s.Cases, len(s.Inputs), data.Abridged(s.Inputs)))
 	if from.Dataset != "" {
 		w.line("  dataset: %s # %s", from.Dataset, about)
-		w.line("  # train: cases.csv # or a file of your own: gpc-tune init --data cases.csv writes this for it")
+		w.line("  # train: cases.csv # or a file of your own: gpc-tune init cases.csv writes this for it")
 	} else {
 		w.line("  train: %s # %s", w.relative(from.Train), about)
 		w.line("  # test: FILE # with the same columns")
