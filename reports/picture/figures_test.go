@@ -220,6 +220,19 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// A setting that one member of several has alone is in its name, and not in the title of all.
+func TestSettingsOfOneMember(t *testing.T) {
+	var r reports.Report
+	for _, inference := range []string{"logistic_regression", "ep"} {
+		r.Configurations = append(r.Configurations, reporttest.Evaluated("probit", inference, cv.Estimate{Value: 0.1}, "error_reject"))
+	}
+	r.Configurations[0].Kernel.Text = ""
+	f := only(&r, "curves")[0]
+	if line, ok := f.Panels[0].Layers[len(f.Panels[0].Layers)-1].(figure.Line); f.Title != "Curves of held-out cases" || !ok || line.Name != "#1 ep, se" {
+		t.Errorf("title %q, layers %+v", f.Title, f.Panels[0].Layers)
+	}
+}
+
 func TestInformationPictures(t *testing.T) {
 	estimates := []cv.Estimate{{Value: 0.5, Lo: 0.375, Hi: 0.625}, {Value: -0.25, Lo: -0.5, Hi: 0}, {Value: 0.75, Lo: math.NaN(), Hi: math.NaN()}}
 	var r reports.Report

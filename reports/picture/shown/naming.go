@@ -36,7 +36,8 @@ func Titled(what string, of ...string) string {
 }
 
 // NameMembers finds the settings that configurations share, and names each by the settings in
-// which they differ. A setting that only some have, such as the kernel, is shared if these agree.
+// which they differ. A setting that only some have, such as the kernel, is shared if these are two
+// or more and agree.
 func NameMembers(short map[string]string, members ...Member) (shared, named []string) {
 	labels := []string{"", "likelihood ", "inference ", "kernel ", "mean ", "preprocess ", "tune "}
 	words := make([][]string, len(members))
@@ -51,13 +52,14 @@ func NameMembers(short map[string]string, members ...Member) (shared, named []st
 	}
 	names := make([][]string, len(members))
 	for k, label := range labels {
-		word := ""
+		word, have := "", 0
 		for _, w := range words {
 			word = cmp.Or(word, w[k])
+			have += min(len(w[k]), 1)
 		}
 		switch {
 		case word == "":
-		case slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
+		case have == 1 && len(members) > 1 || slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
 			for i, w := range words {
 				if w[k] != "" {
 					names[i] = append(names[i], w[k])
