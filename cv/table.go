@@ -74,7 +74,8 @@ var Scores = []Score{
 		Within: [2]float64{0, 2}, Each: brierLosses,
 		Negligible: 0.001,
 		Column:     Column{Heading: "brier", Digits: 4},
-		Doc:        "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2",
+		Doc: "the mean of Σ_c (p_c - [y = c])² over all classes, 0 … 2: of two classes twice " +
+			"the mean of (p - y)²",
 	},
 	{
 		Name: "ece", Unit: "probability", Func: expectedCalibrationError,
@@ -85,7 +86,7 @@ var Scores = []Score{
 		Name: "auc", Unit: "probability", Greater: true, Func: areaUnderCurve,
 		Column: Column{Heading: "auc", Digits: 4},
 		Doc: "area under the ROC curve of two classes: that a case of the second gets the larger probability in a " +
-			"pair; ties count half; Newcombe's interval (2006, method 5)",
+			"pair; ties count half; the base rate may be below 0.5; Newcombe (2006, method 5)",
 	},
 	{
 		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,

@@ -1,6 +1,9 @@
 package reports
 
 import (
+	"math"
+
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 )
@@ -74,6 +77,24 @@ type Answer struct {
 // Scored are the studies whose held-out cases Score is computed from: the folds of the best, or
 // with nested cross-validation the outer folds of the winners. None: Score is the log evidence.
 func (a Answer) Scored() []*Study { return a.scored }
+
+// InformationUnit is a unit of information; PerBit is a bit in this unit.
+type InformationUnit struct {
+	Name   string
+	PerBit float64
+}
+
+// Bits is the unit of information in which importances are recorded.
+var Bits = InformationUnit{"bits", 1}
+
+// UnitOfDrivers is the unit in which to show the Drivers of an answer: nats if its Score is in nats
+// per case, else bits.
+func UnitOfDrivers(a Answer) InformationUnit {
+	if s, err := cv.ScoreNamed(a.By); err == nil && s.Unit == "nats per case" {
+		return InformationUnit{"nats", math.Ln2}
+	}
+	return Bits
+}
 
 // Choice describes how nested cross-validation selected the best configuration.
 type Choice struct {

@@ -69,10 +69,10 @@ func TestMiscalibration(t *testing.T) {
 		surplus float64
 		want    string
 	}{
-		{classes, 0.25, "its probabilities are overconfident, by 0.25 on average"},
-		{classes, -0.25, "its probabilities are underconfident, by 0.25 on average"},
-		{Configuration{}, 0.25, "predicted variances are too small"},
-		{Configuration{}, -0.25, "predicted variances are too large"},
+		{classes, 0.25, "it is overconfident: its decisions are right in 25 % of cases less than its probabilities say"},
+		{classes, -0.25, "it is underconfident: its decisions are right in 25 % of cases more than its probabilities say"},
+		{Configuration{}, 0.25, "predicted variances are too small: squared errors are on average 1.25 times as large"},
+		{Configuration{}, -0.25, "predicted variances are too large: squared errors are on average 0.75 times as large"},
 	} {
 		if got := miscalibration(of.of, of.surplus); got != of.want {
 			t.Errorf("%q, want %q", got, of.want)

@@ -180,3 +180,14 @@ func (v Values) Get(name string) (float64, bool) {
 	}
 	return 0, false
 }
+
+// Between is an interval in words: "0.1 – 0.2", and "-0.1 to 0.2" where a minus sign would stand at
+// the dash.
+func Between(lo, hi string) string {
+	for _, end := range []string{lo, hi} {
+		if strings.HasPrefix(end, "-") || strings.HasPrefix(end, "\u2212") {
+			return lo + " to " + hi
+		}
+	}
+	return lo + " – " + hi
+}

@@ -246,13 +246,17 @@ func (r *Report) recalibrated(folds []*Study) *Recalibrated {
 func miscalibration(c Configuration, surplus float64) string {
 	switch {
 	case len(c.Classes) == 0 && surplus > 0:
-		return "predicted variances are too small"
+		return fmt.Sprintf("predicted variances are too small: squared errors are on average %.3g times as large",
+			1+surplus)
 	case len(c.Classes) == 0:
-		return "predicted variances are too large"
+		return fmt.Sprintf("predicted variances are too large: squared errors are on average %.2g times as large",
+			1+surplus)
 	case surplus > 0:
-		return fmt.Sprintf("its probabilities are overconfident, by %.2g on average", surplus)
+		return fmt.Sprintf("it is overconfident: its decisions are right in %.2g %% of cases less than its "+
+			"probabilities say", 100*surplus)
 	}
-	return fmt.Sprintf("its probabilities are underconfident, by %.2g on average", -surplus)
+	return fmt.Sprintf("it is underconfident: its decisions are right in %.2g %% of cases more than its "+
+		"probabilities say", -100*surplus)
 }
 
 // ended returns the warnings of the fits that matter: of the chosen trials, and of the final fits.

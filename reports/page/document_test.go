@@ -57,7 +57,7 @@ func TestContestNumbers(t *testing.T) {
 		"sensitivity 1.0000 0.2065 – 1.0000",
 		"specificity 1.0000 0.2065 – 1.0000",
 		"f1 1.0000 0.3424 – 1.0000", // 2 · 0.206549/1.206549
-		"matthews 1.0000 -0.7822 – 1.0000",
+		"matthews 1.0000 -0.7822 to 1.0000",
 		"outer folds",
 		"0 6 2  #0 " + reports.Readable(loss) + " #1 " + reports.Readable(2*loss) + " 1 0  -3.000 amplitude=2",
 		"scores in the competitions",

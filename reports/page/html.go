@@ -65,6 +65,16 @@ type page struct {
 	FiguresLeft int // left out
 }
 
+// Links names the section of the causes: "Failures, Warnings".
+func (p page) Links() string {
+	var names []string
+	for _, a := range p.Causes {
+		name, _, _ := strings.Cut(a.Title, ":")
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // Card is the command for a model card of the run; empty if it has no answer about a model.
 func (p page) Card() string { return p.card }
 
@@ -144,7 +154,7 @@ func newPage(r *reports.Report, scripts ...string) page {
 		p.Scripts = append(p.Scripts, template.JS(s))
 	}
 	if len(r.Decided()) > 0 && r.Manifest.Build.Program == "" {
-		p.card = "gpc-tune card DIR"
+		p.card = "gpc-tune card DIR, with the folder of this run,"
 	}
 	all := picture.All(r)
 	var drivers []figure.Figure
@@ -189,26 +199,35 @@ func parted(all []figure.Figure, kind string) (others, of []figure.Figure) {
 
 // driven is the chapter on what drives the predictions of the answers; nil if it was not measured.
 func driven(r *reports.Report, figures []figure.Figure) *chapter {
-	c, cases, repeats := &chapter{}, 0, 0
+	c, of := &chapter{}, reports.Answer{}
+	cases := 0
 	for _, a := range r.Decided() {
-		text := table.Driven(a)
-		if text == "" {
+		switch text := table.Driven(a); {
+		case text == "":
 			continue
+		case len(r.Decided()) > 1:
+			c.Texts = append(c.Texts, a.Dataset+": "+text)
+		case len(figures) == 0: // or else the text is in the answer, above
+			c.Texts = append(c.Texts, text)
 		}
-		if len(r.Decided()) > 1 {
-			text = a.Dataset + ": " + text
+		if of.Drivers == nil || a.Drivers.Cases > cases {
+			of, cases = a, a.Drivers.Cases
 		}
-		c.Texts, cases, repeats = append(c.Texts, text), max(cases, a.Drivers.Cases), a.Drivers.Repeats
 	}
-	if c.Texts == nil {
+	if of.Drivers == nil {
 		return nil
 	}
 	if c.Figures, _ = drawings(figures); len(figures) > 0 {
-		c.Note = fmt.Sprintf("The loss of information, in bits per case, if the values of an input come from other "+
-			"held-out cases: %s, each predicted by the fit that does not know it, and %d permutations of each input. "+
-			"A random column in the place of an input would exceed the level of noise in 5 %% of cases. Inputs that "+
-			"carry the same information share it: each can be unimportant alone.",
-			table.Counted(cases, "case", "cases"), repeats)
+		drawn := table.Counted(cases, "case", "cases")
+		if cases < of.Different {
+			drawn = fmt.Sprintf("%d of the %d cases, drawn at random to save time", cases, of.Different)
+		}
+		c.Note = fmt.Sprintf("The loss of information, in %s per case, if the values of an input come from other "+
+			"held-out cases: %s, each predicted by a fit without it, and %d permutations of each input. The loss can "+
+			"be more than the whole score, because predictions from wrong values can be worse than guessing. An input "+
+			"is above noise if its loss is above its level of noise, which one random column in 20 exceeds, and its "+
+			"interval is above 0. Inputs that carry the same information share it: each can be unimportant alone.",
+			reports.UnitOfDrivers(of).Name, drawn, of.Drivers.Repeats)
 	}
 	return c
 }

@@ -245,7 +245,7 @@ func TestInformationPictures(t *testing.T) {
 		t.Fatalf("%d figures with intervals, want one", len(fs))
 	}
 	p := fs[0].Panels[0]
-	if want := []string{"#0 method_0.5: 0.500 (0.375\u00a0–\u00a00.625)", "#1 method_-0.25: −0.250 (−0.500\u00a0–\u00a00.000)", "#2 method_0.75: 0.750"}; !slices.Equal(p.Y.Names, want) {
+	if want := []string{"#0 method_0.5: 0.500 (0.375\u00a0–\u00a00.625)", "#1 method_-0.25: −0.250 (−0.500\u00a0to\u00a00.000)", "#2 method_0.75: 0.750"}; !slices.Equal(p.Y.Names, want) {
 		t.Errorf("rows %q, want %q", p.Y.Names, want)
 	}
 	rows := of[figure.Intervals](p)[0]

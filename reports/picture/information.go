@@ -2,7 +2,9 @@ package picture
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/figure"
 	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 	"github.com/gpc-tune/gpc-tune/reports/picture/tuning"
@@ -27,7 +29,8 @@ func informationPictures(r shown.Report) (out []figure.Figure) {
 			if m.Scores.Partial != nil {
 				e.Lo, e.Hi = e.Value, e.Value
 			} else if figure.Drawable(e.Lo) && figure.Drawable(e.Hi) {
-				label += fmt.Sprintf(" (%s\u00a0–\u00a0%s)", figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
+				interval := reports.Between(figure.Number(e.Lo, 3), figure.Number(e.Hi, 3))
+				label += " (" + strings.ReplaceAll(interval, " ", "\u00a0") + ")"
 			}
 			rows.Y = append(rows.Y, float64(len(rows.Y)))
 			rows.X, rows.Lo, rows.Hi, rows.Horizontal = append(rows.X, e.Value), append(rows.Lo, e.Lo),

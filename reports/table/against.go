@@ -51,7 +51,7 @@ func against(a reports.Answer) Table {
 		}
 		interval := between(v.Low, v.High, nil)
 		if interval.Value != nil {
-			interval.Text = text(v.Low) + " – " + text(v.High)
+			interval.Text = reports.Between(text(v.Low), text(v.High))
 		}
 		t.Add(a.Dataset, a.Configuration, by, v.Configuration, written(text(v.Difference), v.Difference), interval,
 			probability(v.P), found)

@@ -121,7 +121,7 @@ func AnsweredFor(r *reports.Report, a reports.Answer) []Fact {
 		out = append(out, Fact{"keep it", a.Keep, Command})
 	}
 	out = append(out, Fact{Name: "best", Text: modelName(r, a.Configuration) + "; " + field(a)},
-		Fact{Name: "score", Text: longScore(a)})
+		Fact{Name: "score", Text: longScore(r, a)})
 	if a.Next != nil {
 		out = append(out, Fact{Name: "margin", Text: marginText(a)}, Fact{Name: "set", Text: setText(a)})
 	}
@@ -162,18 +162,22 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 		}
 	}
 	if n := len(a.Trust); n > 0 {
-		text += fmt.Sprintf(". But see %s to doubt it", Counted(n, "reason", "reasons"))
+		text += fmt.Sprintf(". But trust names %s to doubt it", Counted(n, "reason", "reasons"))
 		kind = Hedged
 	}
 	return text, kind
 }
 
-// gainText is the score of the best, and the lower bound of its advantage over guessing.
+// gainText is the score of the best, corrected for the choice, and the lower bound of its advantage
+// over guessing.
 func gainText(a reports.Answer) string {
 	score := ""
 	if a.Cases > 0 {
 		s := unitOf(a.By)
-		score = quantity(s.rounded(a.Score, (a.High-a.Low)/2), s.unit)
+		score = quantity(s.rounded(expected(a), (a.High-a.Low)/2), s.unit)
+		if of, err := cv.ScoreNamed(a.By); err == nil && !of.Greater {
+			score += " (lower is better)"
+		}
 	}
 	s := a.Skill
 	switch {
@@ -200,13 +204,13 @@ func choiceText(a reports.Answer) string {
 	case n == 1:
 		return fmt.Sprintf("It is the best of the %d", a.Competed)
 	}
-	text := fmt.Sprintf("The best of the %d is one of %d", a.Competed, n)
+	text := fmt.Sprintf("%d of the %d may be the best", n, a.Competed)
 	if n == a.Competed {
 		text = fmt.Sprintf("Any of the %d may be the best", n)
 	}
 	if !a.AtMost.None() {
 		s := unitOf(by)
-		text += fmt.Sprintf("; using #%d costs at most %s against any of them", a.Configuration,
+		text += fmt.Sprintf("; #%d is at most %s worse than any of them", a.Configuration,
 			quantity(s.bound(a.AtMost), s.unit))
 	}
 	return text
@@ -252,7 +256,7 @@ func briefName(r *reports.Report, i int) string {
 // may be the base rate itself.
 func nothingBetter(r *reports.Report, a reports.Answer, best, base string) string {
 	if r.Configurations[a.Configuration].Inference.Name() == a.Skill.Against {
-		return fmt.Sprintf("no configuration predicts better than #%d, %s alone", a.Configuration, base)
+		return fmt.Sprintf("no configuration is shown to predict better than #%d, %s alone", a.Configuration, base)
 	}
 	return "even " + best + " predicts no better than " + base
 }
@@ -262,7 +266,7 @@ func baseline(r *reports.Report, a reports.Answer) (base, what string) {
 	if len(r.Configurations[a.Configuration].Classes) == 0 {
 		return "the mean and variance of the targets", "targets"
 	}
-	return "the class frequencies", "labels"
+	return "the base rate", "labels"
 }
 
 // field describes how many configurations there are, and why some did not compete.
@@ -335,13 +339,13 @@ func scoreText(a reports.Answer, beside string) string {
 			digits = of.Column.Digits
 		}
 		text := func(x reports.Number) string { return reports.Decimals(s.factor*float64(x), digits) }
-		number, interval = text(a.Score), ", 95 % interval "+text(a.Low)+" – "+text(a.High)
+		number, interval = text(a.Score), ", 95 % interval "+reports.Between(text(a.Low), text(a.High))
 	}
 	return fmt.Sprintf("%s (%s%s)%s", quantity(number, s.unit), strings.TrimSpace(of+" "+a.By), beside, interval)
 }
 
 // longScore is the score of an answer with its interval and its evaluation.
-func longScore(a reports.Answer) string {
+func longScore(r *reports.Report, a reports.Answer) string {
 	beside := " of the training data"
 	if a.Cases > 0 {
 		beside = ", " + Counted(a.Different, "held-out case", "held-out cases")
@@ -357,9 +361,11 @@ func longScore(a reports.Answer) string {
 		}
 		text += "; " + of
 	}
-	if !a.Corrected.None() {
+	// a score with an empty interval does not depend on the cases
+	if !a.Corrected.None() && (a.Nested != nil || a.Low != a.High) {
 		text += "; " + correctedText(a)
 	}
+	text += plainScores(r, a)
 	if n := a.Nested; n != nil {
 		text += fmt.Sprintf("; #%d was chosen in %d of %d outer folds", a.Configuration, n.Wins, n.Folds)
 	}
@@ -375,12 +381,52 @@ func correctedText(a reports.Answer) string {
 		return fmt.Sprintf("corrected for the choice of #%d on the inner folds: %s (%s) instead of %s", a.Configuration,
 			difference(of, float64(a.Corrected)), n.By, difference(of, float64(n.Score)))
 	}
-	if s, err := cv.ScoreNamed(a.By); err == nil && (a.Corrected > a.Score) == s.Greater {
+	if expected(a) == a.Score {
 		return fmt.Sprintf("the choice of %d needs no correction", a.Competed)
 	}
 	s := unitOf(a.By)
 	return fmt.Sprintf("corrected for the choice of %d: %s", a.Competed,
 		quantity(s.rounded(a.Corrected, (a.High-a.Low)/2), s.unit))
+}
+
+// expected is the score to expect of the best on other cases: corrected for its selection, unless
+// that is above the score.
+func expected(a reports.Answer) reports.Number {
+	s, err := cv.ScoreNamed(a.By)
+	if a.Corrected.None() || a.Nested != nil || err != nil || (a.Corrected > a.Score) == s.Greater {
+		return a.Score
+	}
+	return a.Corrected
+}
+
+// plainScores are the scores of the best that need no explanation: its error rate and the error
+// rate of the base rate, or for numbers the root mean squared error.
+func plainScores(r *reports.Report, a reports.Answer) (text string) {
+	if a.Nested != nil {
+		return "" // the score is of the procedure
+	}
+	value := func(c reports.Configuration, name string) (v float64, ok bool) {
+		for _, e := range c.Evaluations {
+			if s, known := e.Scores.Value(name); known && e.Name == a.Evaluation && a.By != name {
+				v, ok = s.Value, true
+			}
+		}
+		return v, ok
+	}
+	percent := unitOf("error_rate")
+	best := r.Configurations[a.Configuration]
+	if v, ok := value(best, "error_rate"); ok {
+		text += fmt.Sprintf("; %s %% errors", reports.Decimals(percent.factor*v, 1))
+		for _, c := range r.Configurations {
+			if of, ok := value(c, "error_rate"); ok && c.Dataset == best.Dataset && c.Inference.Name() == "base_rate" {
+				return text + fmt.Sprintf(" (base rate: %s %%)", reports.Decimals(percent.factor*of, 1))
+			}
+		}
+	}
+	if v, ok := value(best, "rmse"); ok {
+		text += "; its predicted means have a root mean squared error of " + reports.Readable(v)
+	}
+	return text
 }
 
 // withSelectionScore is an answer with the score by which the best was selected.
@@ -399,8 +445,11 @@ func marginText(a reports.Answer) string {
 		inner = " on the inner folds"
 	}
 	s := unitOf(of.By)
-	text := fmt.Sprintf("%s better than #%d, the next best%s",
-		quantity(s.rounded(a.Margin, (next.High-next.Low)/2), s.unit), *a.Next, inner)
+	margin := quantity(s.rounded(a.Margin, (next.High-next.Low)/2), s.unit)
+	if least := negligible(of.By); float64(a.Margin) < least {
+		margin = "less than " + quantity(reports.Readable(s.factor*least), s.unit)
+	}
+	text := fmt.Sprintf("%s better than #%d, the next best%s", margin, *a.Next, inner)
 	switch {
 	case next.InSet && !next.None:
 		text += ", which may be as good"
@@ -409,11 +458,12 @@ func marginText(a reports.Answer) string {
 	case next.None && float64(a.Margin) < negligible(of.By):
 		text = "none: " + text + ", which is negligible"
 	case next.None:
-		text = "none: " + text + ", but two single cases contribute more than that"
+		text = "none: " + text + ", because of two single cases"
 	}
 	if !next.Low.None() {
 		err := (next.High - next.Low) / 2
-		text += fmt.Sprintf(" (95 %% bounds %s – %s)", s.rounded(-next.High, err), s.rounded(-next.Low, err))
+		text += fmt.Sprintf(" (95 %% bounds %s)",
+			reports.Between(s.asExact(-next.High, err), s.asExact(-next.Low, err)))
 	}
 	return text
 }
@@ -571,15 +621,33 @@ type scored struct {
 	unit   string
 }
 
-// rounded is a number with the digits that its error allows: the last one is below a third of it.
-// At least one digit is not 0.
+// rounded is a number with the digits that its error allows. At least one digit is not 0.
 func (s scored) rounded(value, err reports.Number) string {
 	v, e := s.factor*float64(value), s.factor*float64(err)
 	if !(e > 0) || math.IsInf(e, 0) || v == 0 {
 		return reports.Readable(v)
 	}
 	first := -int(math.Floor(math.Log10(math.Abs(v))))
-	return reports.Decimals(v, max(0, min(int(math.Ceil(-math.Log10(e/3))), 6), first))
+	return reports.Decimals(v, max(decimalsOf(e), first))
+}
+
+// asExact is a number with the digits that its error allows, which may all be 0.
+func (s scored) asExact(value, err reports.Number) string {
+	v, e := s.factor*float64(value), s.factor*float64(err)
+	if !(e > 0) || math.IsInf(e, 0) {
+		return reports.Readable(v)
+	}
+	digits := decimalsOf(e)
+	if math.Abs(v) < 0.5*math.Pow10(-digits) {
+		v = 0
+	}
+	return reports.Decimals(v, digits)
+}
+
+// decimalsOf is the number of decimals of a number with an error above 0: the last one is below a
+// third of the error.
+func decimalsOf(err float64) int {
+	return max(0, min(int(math.Ceil(-math.Log10(err/3))), 6))
 }
 
 // bound is a bound with two significant digits.
@@ -685,26 +753,28 @@ func Driven(a reports.Answer) string {
 	case !aboveNoise(d.Inputs[0]):
 		return "no input is shown to matter: the importance of none is above its level of noise"
 	}
-	bits, first := scored{1, "bits"}, d.Inputs[0]
+	unit, first := reports.UnitOfDrivers(a), d.Inputs[0]
+	bits := scored{unit.PerBit, unit.Name}
 	half := (first.Hi - first.Lo) / 2
 	text := fmt.Sprintf("%s drives it most: shuffling it costs %s per case (%s to %s)", first.Input,
 		quantity(bits.rounded(first.Bits, half), bits.unit), bits.rounded(first.Lo, half), bits.rounded(first.Hi, half))
-	var others []string
-	above := 0
-	for _, i := range d.Inputs {
-		if !aboveNoise(i) {
-			continue
-		}
-		if above++; above > 1 && above <= mostDrivers {
+	var others, noise []string
+	for k, i := range d.Inputs {
+		switch {
+		case !aboveNoise(i):
+			noise = append(noise, i.Input)
+		case k > 0 && len(others) < mostDrivers-1:
 			others = append(others, fmt.Sprintf("%s (%s)", i.Input, bits.rounded(i.Bits, half)))
 		}
 	}
 	if others != nil {
 		text += "; then " + series(others)
 	}
-	if n := len(d.Inputs) - above; n > 0 {
-		of := "of " + Counted(len(d.Inputs), "input", "inputs")
-		text += fmt.Sprintf("; %s not above noise", Counted(n, of+" is", of+" are"))
+	switch n := len(noise); {
+	case n > mostDrivers:
+		text += fmt.Sprintf("; %d of %d inputs are not above noise", n, len(d.Inputs))
+	case n > 0:
+		text += "; not above noise: " + series(noise)
 	}
 	return text
 }

@@ -35,21 +35,21 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 	}
 	const chance = "its predictions of the labels are better than chance (permutation test at 5 %); it scores 0.2 bits per case "
 	const may = "its predictions of the labels are not shown to be better than chance (permutation test at 5 %); it scores 0.2 bits per case "
-	const base = "than the class frequencies (lower 95 % bound "
+	const base = "than the base rate (lower 95 % bound "
 	for _, test := range []struct {
 		skill            *reports.Skill
 		conclusion, want string
 	}{
-		{nil, "use #0, the se kernel with laplace: 0 nats per case. Any of the 2 may be the best; using #0 costs at most 1.9 nats per case " +
-			"against any of them", ""},
-		{skill("information_bits", 0.75, true), "use #0, the se kernel with laplace: 0 nats per case, and at least 0.25 bits per case better than guessing. ",
+		{nil, "use #0, the se kernel with laplace: 0 nats per case (lower is better). Any of the 2 may be the best; #0 is at most 1.9 nats per case " +
+			"worse than any of them", ""},
+		{skill("information_bits", 0.75, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better), and at least 0.25 bits per case better than guessing. ",
 			strings.Replace(chance, "0.2", "0.8", 1) + "better " + base + "0.25)"},
-		{skill("information_bits", 0.25, true), "use #0, the se kernel with laplace: 0 nats per case; its predictions are better than chance, but guessing may " +
+		{skill("information_bits", 0.25, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better); its predictions are better than chance, but guessing may " +
 			"score as well. ", chance + "better " + base + "-0.25)"},
-		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores better than the class frequencies, but ", may + "better " + base + "-0.25)"},
+		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores better than the base rate, but ", may + "better " + base + "-0.25)"},
 		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "worse " + base + "-0.75)"},
-		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the class frequencies", may + "worse " + base + "-0.75)"},
-		{skill("log_evidence", 1, true), "use #0, the se kernel with laplace: 0 nats per case. Any ", "it scores 1 nat better than the class frequencies"},
+		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the base rate", may + "worse " + base + "-0.75)"},
+		{skill("log_evidence", 1, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better). Any ", "it scores 1 nat better than the base rate"},
 	} {
 		r := reporttest.Build(t, m, lines)
 		r.Answer.Skill = test.skill
@@ -114,9 +114,9 @@ func TestAgainst(t *testing.T) {
 	if len(all) != 1 || all[0].Title != "differences from #0, the best on toy: information_bits (bits per case, kfold), below 0 is worse" {
 		t.Fatalf("%+v", all)
 	}
-	want := []string{"#|difference|95 % bounds|p|verdict", "1|-0.500|-1.500 – 0.500|0.25|not in the set",
-		"2|-0.250|-1.250 – 0.750|0.25|in the set", "3|-0.125|-1.125 – 0.875|0.25|in the set, below base rate",
-		"4|-0.250|-1.250 – 0.750|0.25|not in the set, below base rate"}
+	want := []string{"#|difference|95 % bounds|p|verdict", "1|-0.500|-1.500 to 0.500|0.25|not in the set",
+		"2|-0.250|-1.250 to 0.750|0.25|in the set", "3|-0.125|-1.125 to 0.875|0.25|in the set, below base rate",
+		"4|-0.250|-1.250 to 0.750|0.25|not in the set, below base rate"}
 	if got := lines(all[0])[1:]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -192,7 +192,7 @@ func between(lo, hi reports.Number, of *reports.Partial) Cell {
 // many decimals.
 func (i Interval) String() string {
 	digits := commonDigits(1, i[:]...)
-	return reports.Decimals(float64(i[0]), digits) + " – " + reports.Decimals(float64(i[1]), digits)
+	return reports.Between(reports.Decimals(float64(i[0]), digits), reports.Decimals(float64(i[1]), digits))
 }
 
 // commonDigits is the number of decimals with which the largest of the numbers has four significant

@@ -211,8 +211,8 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 			cell = written(fmt.Sprintf("%.0f/%.0f", v.Value, e.Scores.Weight), reports.Number(v.Value))
 		case known:
 			cell = decimals(factor*v.Value, s.Column.Digits)
-			interval.Text = of.Whole(fmt.Sprintf("%.*f – %.*f", s.Column.Digits, factor*v.Lo, s.Column.Digits,
-				factor*v.Hi))
+			interval.Text = of.Whole(reports.Between(fmt.Sprintf("%.*f", s.Column.Digits, factor*v.Lo),
+				fmt.Sprintf("%.*f", s.Column.Digits, factor*v.Hi)))
 		}
 		out = append(out, starred(cell))
 		if s.Column.Interval {

@@ -79,28 +79,31 @@ func TestConclusions(t *testing.T) {
 	}{
 		{[]int{3}, 1, "information_bits", nil, nil, use + "0.224 bits per case", Conclusion},
 		{[]int{3}, 1, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than guessing", Conclusion},
-		{[]int{3}, 1, "error_rate", skill, nil, use + "22.4 %, and at least 0.12 bits per case better than guessing", Conclusion},
+		{[]int{3}, 1, "error_rate", skill, nil, use + "22.4 % (lower is better), and at least 0.12 bits per case better than guessing", Conclusion},
 		{[]int{3}, 1, "information_bits", unsure, nil, use + "0.224 bits per case; its predictions are better than chance, " +
 			"but guessing may score as well", Conclusion},
 		{[]int{3}, 2, "information_bits", nil, nil, use + "0.224 bits per case. It is the best of the 2", Conclusion},
-		{[]int{3, 6}, 2, "information_bits", nil, nil, use + "0.224 bits per case. Any of the 2 may be the best; using #3 " +
-			"costs at most 0.021 bits per case against any of them", Conclusion},
+		{[]int{3, 6}, 2, "information_bits", nil, nil, use + "0.224 bits per case. Any of the 2 may be the best; #3 is " +
+			"at most 0.021 bits per case worse than any of them", Conclusion},
 		{[]int{3, 7, 5, 6, 8}, 8, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than " +
-			"guessing. The best of the 8 is one of 5; using #3 costs at most 0.021 bits per case against any of them. #5, " +
+			"guessing. 5 of the 8 may be the best; #3 is at most 0.021 bits per case worse than any of them. #5, " +
 			"logistic regression, is the simplest of them: take it if you want coefficients", Conclusion},
-		{[]int{3, 7, 6}, 8, "information_bits", nil, nil, use + "0.224 bits per case. The best of the 8 is one of 3; using #3 " +
-			"costs at most 0.021 bits per case against any of them", Conclusion},
+		{[]int{3, 7, 6}, 8, "information_bits", nil, nil, use + "0.224 bits per case. 3 of the 8 may be the best; #3 is at most " +
+			"0.021 bits per case worse than any of them", Conclusion},
 		{[]int{3, 6}, 3, "log_evidence", nil, nil, use + "0.224 nats. 1 other is within 1 nat of it", Conclusion},
 		{[]int{3}, 3, "log_evidence", nil, nil, use + "0.224 nats. It is the best of the 3", Conclusion},
-		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: words}}, use + "0.224 bits per case. But see 1 reason " +
-			"to doubt it", Hedged},
+		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: words}}, use + "0.224 bits per case. But trust names 1 " +
+			"reason to doubt it", Hedged},
 		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: "x"}, {Cause: "y"}}, use + "0.224 bits per case. But " +
-			"see 2 reasons to doubt it", Hedged},
+			"trust names 2 reasons to doubt it", Hedged},
 		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Kind: cause.Leak, Cause: "in other words"}},
 			"perhaps a leak: see the reasons to doubt it before you use #3", Doubtful},
 	} {
 		a := reports.Answer{Configuration: 3, Set: c.set, Alternatives: c.set[1:], Competed: c.competed, Trust: c.trust, By: c.by,
-			Skill: c.skill, Score: 0.22436, Low: 0.2193, High: 0.2293, Cases: 9, AtMost: 0.0213}
+			Skill: c.skill, Score: 0.22436, Corrected: 0.3, Low: 0.2193, High: 0.2293, Cases: 9, AtMost: 0.0213}
+		if c.by == "error_rate" {
+			a.Corrected = 0.1
+		}
 		if got, kind := conclusion(r, a); got != c.want || kind != c.kind {
 			t.Errorf("%q of kind %d, want %q of kind %d", got, kind, c.want, c.kind)
 		}
@@ -132,7 +135,7 @@ func TestDigitsOfErrors(t *testing.T) {
 		bits.rounded(0.00135, 0.08): "0.001", bits.rounded(-0.08224, 0.08): "-0.08", bits.rounded(0, 0.08): "0",
 		bits.rounded(12.3, 40): "12", percent.rounded(0.22436, 0.05): "22", percent.rounded(0.22436, 0.005): "22.4",
 		bits.bound(0.0213): "0.021", bits.bound(1.26): "1.3", bits.bound(123.4): "123", percent.bound(0.0123): "1.2",
-		bits.bound(0): "0",
+		bits.bound(0): "0", bits.asExact(-1e-7, 0.02): "0.000", bits.asExact(-0.0225, 0.02): "-0.022", bits.asExact(0.5, none): "0.5",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -178,15 +181,20 @@ func TestMarginInWords(t *testing.T) {
 		{0.25, reports.Rival{Low: none}, "25 % better than #2, the next best"},
 		{0.25, reports.Rival{Low: none, InSet: true}, "25 % better than #2, the next best, which may be as good"},
 		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
-			"25 % better than #2, the next best, which may be as good (95 % bounds -12 – 50)"},
+			"25 % better than #2, the next best, which may be as good (95 % bounds -12 to 50)"},
 		{0.25, reports.Rival{Low: none, InSet: true, None: true},
-			"none: 25 % better than #2, the next best, but two single cases contribute more than that"},
+			"none: 25 % better than #2, the next best, because of two single cases"},
 		{0, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
 	} {
 		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
 		if got := marginText(a); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.rival, got, c.want)
 		}
+	}
+	tiny := reports.Answer{By: "log_loss", Next: &next, Margin: 1e-7, Rivals: []reports.Rival{{Low: -0.25, High: 1e-7, InSet: true}}}
+	if got, want := marginText(tiny), "less than 0.001 nats per case better than #2, the next best, which may be as good (95 % bounds "+
+		"0.00 – 0.25)"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	a := reports.Answer{By: "error_rate", Next: &next, Margin: 0.25, Rivals: []reports.Rival{{Low: none}}}
 	for by, want := range map[string]string{"log_loss": "0.25 nats per case better than #2, the next best on the inner folds",
@@ -200,6 +208,8 @@ func TestMarginInWords(t *testing.T) {
 
 // The score has its cases, its interval, and its correction for the choice, which may come out on the wrong side.
 func TestScoreInWords(t *testing.T) {
+	r := &reports.Report{Configurations: []reports.Configuration{reporttest.Scored("d", "probit", "ep", 0.25, "kfold"),
+		reporttest.Scored("d", "probit", "base_rate", 0.5, "kfold"), reporttest.Scored("other", "probit", "base_rate", 0.75, "kfold")}}
 	for _, c := range []struct {
 		a    reports.Answer
 		want string
@@ -213,17 +223,20 @@ func TestScoreInWords(t *testing.T) {
 			Competed: 3}, "25 % (kfold error_rate, 4 held-out cases); lower is better; the choice of 3 needs no correction"},
 		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.125, Cases: 4,
 			Different: 4, Competed: 2}, "0.25 bits per case (kfold information_bits, 4 held-out cases); the base rate scores 0, " +
-			"higher is better; corrected for the choice of 2: 0.125 bits per case"},
+			"higher is better; corrected for the choice of 2: 0.125 bits per case; 25.0 % errors (base rate: 50.0 %)"},
+		{reports.Answer{By: "information_bits", Configuration: 1, Evaluation: "kfold", Score: 0, Low: 0, High: 0, Corrected: -0.1,
+			Cases: 4, Different: 4, Competed: 2}, "0.000 bits per case (kfold information_bits, 4 held-out cases), 95 % interval " +
+			"0.000 – 0.000; the base rate scores 0, higher is better; 50.0 % errors (base rate: 50.0 %)"},
 		{reports.Answer{By: "information_bits", Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.5, Cases: 4,
 			Different: 4, Competed: 2}, "0.25 bits per case (kfold information_bits, 4 held-out cases); the base rate scores 0, " +
-			"higher is better; the choice of 2 needs no correction"},
+			"higher is better; the choice of 2 needs no correction; 25.0 % errors (base rate: 50.0 %)"},
 		{reports.Answer{By: "log_evidence", Score: -4, Low: none, Corrected: none}, "-4 nats (log_evidence of the training data)"},
 		{reports.Answer{By: "error_rate", Configuration: 1, Evaluation: "kfold", Score: 0.25, Low: none, Corrected: 0.375, Cases: 4,
 			Different: 4, Nested: &reports.Choice{By: "log_loss", Score: 0.5, Wins: 2, Folds: 3}},
 			"25 % (nested kfold error_rate, 4 held-out cases); lower is better; corrected for the choice of #1 on the inner " +
 				"folds: 0.375 nats per case (log_loss) instead of 0.5 nats per case; #1 was chosen in 2 of 3 outer folds"},
 	} {
-		if got := longScore(c.a); got != c.want {
+		if got := longScore(r, c.a); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -494,5 +507,34 @@ func TestRestartsNameTheDifference(t *testing.T) {
 	c := reports.Configuration{Objective: "cv_log_loss", LogEvidence: -1, Restarts: []reports.Restart{{Value: -0.5}}}
 	if got, want := Restarts(c), "1 restart (0 failed), ended at negative cv_log_loss -0.500"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// What drives the predictions names the inputs that are not above noise, up to four of them.
+func TestDriversInWords(t *testing.T) {
+	of := func(above, noise int, by string) string {
+		d := &record.Drivers{}
+		for i := range above + noise {
+			v := record.Importance{Input: string(rune('a' + i)), Bits: record.Number(1 - float64(i)/8), Noise: 0.01}
+			v.Lo, v.Hi = v.Bits-0.25, v.Bits+0.25
+			if i >= above {
+				v.Noise = 2
+			}
+			d.Inputs = append(d.Inputs, v)
+		}
+		return Driven(reports.Answer{By: by, Drivers: d})
+	}
+	for got, want := range map[string]string{
+		of(1, 0, "information_bits"): "a drives it most: shuffling it costs 1.00 bits per case (0.75 to 1.25)",
+		of(2, 1, "information_bits"): "a drives it most: shuffling it costs 1.00 bits per case (0.75 to 1.25); then b (0.88); not above noise: c",
+		of(1, 4, "standardized_log_loss"): "a drives it most: shuffling it costs 0.69 nats per case (0.52 to 0.87); not above noise: b, c, " +
+			"d and e",
+		of(5, 5, "information_bits"): "a drives it most: shuffling it costs 1.00 bits per case (0.75 to 1.25); then b (0.88), c (0.75) and " +
+			"d (0.62); 5 of 10 inputs are not above noise",
+		of(0, 2, "information_bits"): "no input is shown to matter: the importance of none is above its level of noise",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -62,7 +62,8 @@ func (e *Effects) ImportanceTable() table.Table {
 		t.Columns[j].Right = true
 	}
 	for _, of := range e.Importance {
-		t.Add(of.Input, inBits(of.Bits), inBits(of.Lo).Text+" – "+inBits(of.Hi).Text, inBits(of.Noise), verdict(of))
+		t.Add(of.Input, inBits(of.Bits), reports.Between(inBits(of.Lo).Text, inBits(of.Hi).Text), inBits(of.Noise),
+			verdict(of))
 	}
 	return t
 }
@@ -140,7 +141,7 @@ func (e *Effects) article() page.Article {
 // Figures are the picture of the importances, and one for every input with curves.
 func (e *Effects) Figures() (out []figure.Figure) {
 	if len(e.Importance) > 0 {
-		out = append(out, picture.Importances(e.Importance))
+		out = append(out, picture.Importances(e.Importance, reports.Bits))
 	}
 	subject := func(c Curve) [2]string { return [2]string{c.Input, c.Beside} }
 	var order [][2]string

@@ -206,7 +206,7 @@ func (h heldOutCases) scores() (page.Part, error) {
 		if err := factor * (of.Hi - of.Lo) / 2; err > 0 { // the last digit is below a third of the error
 			digits := max(0, int(math.Ceil(-math.Log10(err/3))))
 			value = reports.Decimals(factor*of.Value, digits)
-			interval = reports.Decimals(factor*of.Lo, digits) + " – " + reports.Decimals(factor*of.Hi, digits)
+			interval = reports.Between(reports.Decimals(factor*of.Lo, digits), reports.Decimals(factor*of.Hi, digits))
 		}
 		t.Add(strings.ReplaceAll(of.Name, "_", " "), value+unit, interval,
 			map[bool]string{true: "more", false: "less"}[s.Greater])
@@ -344,7 +344,7 @@ func (h heldOutCases) groups(units []int, seed uint64) page.Part {
 			verdict = "better"
 		}
 		t.Add(inputs[s.Input]+" = "+names[s.Input][s.Level], s.Units, inBits(s.Mean), inBits(s.Rest),
-			inBits(d.Value), inBits(d.Lo)+" – "+inBits(d.Hi), verdict)
+			inBits(d.Value), reports.Between(inBits(d.Lo), inBits(d.Hi)), verdict)
 	}
 	if len(slicesOf) == 0 {
 		return paragraphs(heading, fmt.Sprintf("No groups were compared: no input is a category with %d held-out "+

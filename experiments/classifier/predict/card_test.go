@@ -65,7 +65,7 @@ func rendered(t *testing.T, card page.Article) (markdown, html string) {
 }
 
 // intervals matches the rows of the table of groups: the ends of the interval, and the verdict.
-var intervals = regexp.MustCompile(`(?m)^\| (?:site|flag) = .*\| (-?\d\.\d+) – (-?\d\.\d+) \| (\w*) *\|$`)
+var intervals = regexp.MustCompile(`(?m)^\| (?:site|flag) = .*\| (-?\d\.\d+) (?:–|to) (-?\d\.\d+) \| (\w*) *\|$`)
 
 // The card of a run has all parts in order. The site whose labels mean nothing is the only worse group,
 // with its mean loss computed by hand, and x is what drives the model.

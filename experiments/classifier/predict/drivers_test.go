@@ -145,8 +145,8 @@ func TestDriversNameTheColumnsOfTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := string(page)
-	for _, part := range []string{`id="answer"`, `id="drivers"`, "dose drives it most: shuffling it costs ", "; then kind (",
-		"2 of 4 inputs are not above noise", "level of noise", "<nav", `id="results"`} {
+	for _, part := range []string{`id="answer"`, "dose drives it most: shuffling it costs ", "; then kind (",
+		"; not above noise: ", `id="drivers"`, "level of noise", "<nav", `id="results"`} {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
 			t.Fatalf("no %q in its place", part)

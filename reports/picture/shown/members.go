@@ -133,8 +133,8 @@ func Estimate(e cv.Estimate, digits int) string {
 	if !figure.Drawable(e.Lo) || !figure.Drawable(e.Hi) {
 		return Written(e.Value, digits)
 	}
-	return fmt.Sprintf("%s (%s – %s)", Written(e.Value, digits), figure.Number(e.Lo, digits),
-		figure.Number(e.Hi, digits))
+	return fmt.Sprintf("%s (%s)", Written(e.Value, digits),
+		reports.Between(figure.Number(e.Lo, digits), figure.Number(e.Hi, digits)))
 }
 
 // Written is a number with this number of decimals and a true minus sign.

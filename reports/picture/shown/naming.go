@@ -59,7 +59,8 @@ func NameMembers(short map[string]string, members ...Member) (shared, named []st
 		}
 		switch {
 		case word == "":
-		case have == 1 && len(members) > 1 || slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
+		case have == 1 && len(members) > 1,
+			slices.ContainsFunc(words, func(w []string) bool { return w[k] != word && w[k] != "" }):
 			for i, w := range words {
 				if w[k] != "" {
 					names[i] = append(names[i], w[k])
