@@ -123,6 +123,7 @@ func (p place) check(m record.Manifest) error {
 // add adds a line to its study.
 func (s *Study) add(c record.Configuration, line record.Line) error {
 	if line.Trial != nil {
+		s.seconds = append(s.seconds, line.Seconds)
 		return s.addTrial(c, line.Trial)
 	}
 	return s.addFit(c, line.Fit)

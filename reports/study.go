@@ -16,6 +16,7 @@ func (s *Study) local() bool {
 type Study struct {
 	record.Study
 	Trials      []*record.Trial // by index
+	seconds     []float64       // wall times of Trials
 	Fit         *record.Fit     // nil: missing
 	Predictions *cv.Predictions // nil: none
 	Nested      bool            // belongs to nested cross-validation

@@ -30,7 +30,8 @@ type Trial struct {
 	Warnings []string  `json:"warnings"`
 	Failure  string    `json:"failure,omitempty"`
 	// path, in the run folder, of what the program wrote, without .stdout.txt and .stderr.txt
-	Output string `json:"output,omitempty"`
+	Output  string  `json:"output,omitempty"`
+	Seconds float64 `json:"-"` // wall time
 }
 
 // Interim is a value that a program gave on the way, after a step.
@@ -59,11 +60,11 @@ type TrialStep struct {
 
 // TrialsOf lists the trials of a study.
 func (c Configuration) TrialsOf(s Study) (out []Trial) {
-	for _, t := range s.Trials {
+	for i, t := range s.Trials {
 		d := Trial{Evaluation: s.Evaluation, Repeat: s.Repeat, Fold: s.Fold, Trial: t.Index, Status: t.Status,
 			Evaluations: t.Evaluations, Own: t.Enqueued > 0,
 			Start: natural(c.Record, t.Start), Points: []TrialPoint{},
-			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String(), Output: t.Output}
+			Warnings: cause.Texts(t.Warnings), Failure: t.Failure.String(), Output: t.Output, Seconds: s.seconds[i]}
 		if t.Preliminary {
 			d.Preliminary = cmp.Or(t.Share.String(), c.Record.Start())
 		}

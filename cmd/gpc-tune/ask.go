@@ -53,6 +53,7 @@ func tellCommand() *cobra.Command {
 	var e experiment
 	var options runs.Options
 	var way []string
+	var seconds float64
 	c := &cobra.Command{
 		Use:   "tell RUN | FILE.yaml ID VALUE | NAME=VALUE... | failed [REASON] | early | running",
 		Short: "Record the value of a point that gpc-tune ask has printed",
@@ -73,6 +74,9 @@ the way, and it cannot be the best.`,
 			}
 			if told.Way, err = wayTold(way); err != nil {
 				return err
+			}
+			if told.Seconds = seconds; !(seconds >= 0) || math.IsInf(seconds, 0) {
+				return usage("--seconds takes a number, 0 or more, not %v", seconds)
 			}
 			running := args[2] == "running"
 			if (running || told.Early) && len(told.Way) == 0 {
@@ -99,6 +103,7 @@ the way, and it cannot be the best.`,
 	}
 	e.flags(c)
 	extendFlag(c, &options.Extend)
+	c.Flags().Float64Var(&seconds, "seconds", 0, "wall time of the evaluation (default: the time since gpc-tune ask)")
 	c.Flags().StringArrayVar(&way, "way", nil, "a value on the way, `STEP=VALUE` (repeatable, with growing steps)")
 	return c
 }

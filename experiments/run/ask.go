@@ -81,6 +81,7 @@ type Told struct {
 	Way     []record.Interim
 	Early   bool // the trial was stopped early, and its value is the last one on the way
 	Failure error
+	Seconds float64 // wall time of the evaluation; 0: the time since Ask
 }
 
 // Tell records the values of a point of Ask, or the reason why it has none. A program with one
@@ -91,7 +92,8 @@ func Tell(p *plan.Plan, dir, id string, told Told, o Options) (err error) {
 		return err
 	}
 	defer j.Close()
-	out := schedule.Told{Value: math.NaN(), Way: inSearch(p, told.Way), Early: told.Early, Failure: told.Failure}
+	out := schedule.Told{Value: math.NaN(), Way: inSearch(p, told.Way), Early: told.Early, Failure: told.Failure,
+		Seconds: told.Seconds}
 	if told.Failure == nil && !told.Early {
 		if out.Value, out.Values, err = p.Spec.Program.Told(told.Values); err != nil {
 			return err

@@ -66,8 +66,8 @@ var Sections = []Section{
 	{Name: "costs", Doc: "mean costs of the decisions of every evaluation", Left: ForText, Each: costs},
 	{Name: "decisions", Doc: "number of held-out cases by true class and decision", Left: ForText, Each: decisions,
 		Data: decisionRows},
-	{Name: "trials", Doc: "every evaluated point: where it started, hyperparameters, objective, scores, failure",
-		Data: trialRows},
+	{Name: "trials", Doc: "every evaluated point: where it started, hyperparameters, objective, scores, failure, " +
+		"wall time in seconds, values on the way", Data: trialRows},
 	{Name: "paths", Doc: "every step of local optimisers on all of the training Data: hyperparameters on the theta " +
 		"scale, objective", Data: pathRows},
 	{Name: "predictions", Doc: "every held-out case: class probabilities, decision, latent means and variances",

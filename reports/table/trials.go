@@ -5,18 +5,24 @@ import (
 	"io"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
-// TrialsCSV writes trials.csv.
-func TrialsCSV(w io.Writer, r *reports.Report) error { return writeCSV(w, trialRows(r)) }
+// TrialsCSV writes trials.csv, without times.
+func TrialsCSV(w io.Writer, r *reports.Report) error {
+	t := trialRows(r)
+	t.replace(t.column("seconds"), nil, nil)
+	return writeCSV(w, t)
+}
 
 // trialRows has a row for every point of every trial, and one for a trial without points: its start
-// and end, the tuning objective and its gradient, the scores, and the reason of a failure.
+// and end, the tuning objective and its gradient, the reason of a failure, the wall time in
+// seconds, the values on the way by their steps, and the scores.
 func trialRows(r *reports.Report) Table {
 	t := Table{Columns: Columns("configuration", "evaluation", "repeat", "fold", "trial", "point", "chosen", "status",
 		"evaluations",
-		"start", "hyperparameters", "theta", "objective", "value", "gradient", "failure")}
+		"start", "hyperparameters", "theta", "objective", "value", "gradient", "failure", "seconds", "way")}
 	for _, s := range cv.Scores {
 		t.Columns = append(t.Columns, Columns(s.Name)...)
 	}
@@ -29,13 +35,17 @@ func trialRows(r *reports.Report) Table {
 					objective += " of " + d.Preliminary
 				}
 				head := Row(i, d.Evaluation, d.Repeat, d.Fold, d.Trial)
+				var way reports.Values
+				for _, at := range d.Interim {
+					way = append(way, record.Named{Name: reports.Shortest(at.Step), Value: at.Value})
+				}
 				if len(d.Points) == 0 {
 					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, objective, nil, nil,
-						d.Failure)
+						d.Failure, d.Seconds, way)
 				}
 				for k, p := range d.Points {
 					t.Add(head, k, p.Chosen, d.Status, d.Evaluations, d.Start, p.Hyperparameters,
-						p.Theta, objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure))
+						p.Theta, objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure), d.Seconds, way)
 					for _, s := range cv.Scores {
 						if v, found := p.Scores.Get(s.Name); found {
 							t.Rows[len(t.Rows)-1][t.column(s.Name)].Value = reports.Number(v)

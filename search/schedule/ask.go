@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -65,7 +66,8 @@ type Told struct {
 	Way    []record.Interim   // values on the way, with growing steps, in the sign of Value
 	// Early means that the trial was stopped early. Its value is then the last one on the way.
 	Early   bool
-	Failure error // why there is no value; nil: there is one
+	Failure error   // why there is no value; nil: there is one
+	Seconds float64 // wall time of the evaluation; 0: the time since Ask
 }
 
 // Behind reports whether a trial that was asked is to be stopped early: by Study.Early, from its
@@ -118,7 +120,7 @@ func Tell(studies []Study, j Journal, key string, told Told) error {
 	}
 	line.Trial.Interim = told.Way
 	since, _ := j.Asked(key)
-	line.Seconds = time.Since(since).Seconds()
+	line.Seconds = cmp.Or(told.Seconds, time.Since(since).Seconds())
 	if line = of.stamp(line); of.inOrder() || of.proposal.Enqueued > 0 {
 		err = a.record(of, line)
 	} else {

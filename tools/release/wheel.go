@@ -23,10 +23,12 @@ var platforms = map[string]string{
 	"windows/arm64": "win_arm64",
 }
 
-// modules are versions of Go modules: a release, a release candidate, or a commit with its time.
-var modules = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(?:0\.)?(\d{14})-([0-9a-f]{12})|-rc\.?(\d+))?$`)
+// modules are versions of Go modules: a release, a release candidate, a commit with its time, or
+// sources without a version.
+var modules = regexp.MustCompile(`^v(\d+\.\d+\.\d+)(?:-(?:0\.)?(\d{14})-([0-9a-f]{12})|-rc\.?(\d+)|-(devel))?$`)
 
-// pythonVersion is the version of a module in the notation of Python (PEP 440).
+// pythonVersion is the version of a module in the notation of Python (PEP 440), as in
+// clients/python/gpc_tune/__init__.py.
 func pythonVersion(module string) string {
 	m := modules.FindStringSubmatch(module)
 	switch {
@@ -36,6 +38,8 @@ func pythonVersion(module string) string {
 		return fmt.Sprintf("%s.dev%s+g%s", m[1], m[2], m[3])
 	case m[4] != "":
 		return m[1] + "rc" + m[4]
+	case m[5] != "":
+		return m[1] + ".dev0"
 	}
 	return m[1]
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
@@ -15,7 +16,7 @@ const python = "../../clients/python"
 
 func TestPythonVersion(t *testing.T) {
 	for module, want := range map[string]string{ // as in PEP 440
-		"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3rc1", "(devel)": "0.0.0", "": "0.0.0",
+		"v1.2.3": "1.2.3", "v1.2.3-rc.1": "1.2.3rc1", "v1.2.3-devel": "1.2.3.dev0", "(devel)": "0.0.0", "": "0.0.0",
 		"v0.0.0-20260203040506-0123456789ab":   "0.0.0.dev20260203040506+g0123456789ab",
 		"v1.2.4-0.20260203040506-0123456789ab": "1.2.4.dev20260203040506+g0123456789ab",
 	} {
@@ -78,7 +79,7 @@ func TestWheelInAFreshEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := strings.TrimSpace(command("go", "env", "GOOS")) + "/" + strings.TrimSpace(command("go", "env", "GOARCH"))
-	name, files, err := wheel("v1.2.3", target, python, file{"gpc-tune", 0o755, text})
+	name, files, err := wheel(build.Version(), target, python, file{"gpc-tune", 0o755, text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +93,9 @@ func TestWheelInAFreshEnvironment(t *testing.T) {
 	command(system, "-m", "venv", "--system-site-packages", "--without-pip", "fresh")
 	command("fresh/bin/python", "-m", "pip", "install", "--no-index", name)
 	out := command("fresh/bin/python", "-c", "import sys; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"+
-		"import gpc_tune\nm = gpc_tune.GaussianProcessClassifier().fit([[0.], [1.], [3.], [4.]], ['a', 'a', 'b', 'b'])\n"+
-		"print(*m.predict([[0.5], [3.5]]), gpc_tune.__version__, m.score([[0.5], [5.]], ['a', 'a']))")
-	if strings.TrimSpace(out) != "a b 1.2.3 0.5" {
+		"import gpc_tune, importlib.metadata\nm = gpc_tune.GaussianProcessClassifier().fit([[0.], [1.], [3.], [4.]], ['a', 'a', 'b', 'b'])\n"+
+		"print(*m.predict([[0.5], [3.5]]), gpc_tune.__version__, importlib.metadata.version('gpc-tune'), m.score([[0.5], [5.]], ['a', 'a']))")
+	if v := pythonVersion(build.Version()); strings.TrimSpace(out) != "a b "+v+" "+v+" 0.5" {
 		t.Error(out)
 	}
 }

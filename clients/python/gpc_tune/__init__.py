@@ -4,8 +4,10 @@ GaussianProcessClassifier fits one model, TunedClassifier compares several, and 
 Search tune any function. ``print(explain("kernels"))`` lists the kernels, and explain says what any other name means.
 """
 
+import re
+
 from ._classifiers import GaussianProcessClassifier, TunedClassifier, load
-from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain
+from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain, working
 from ._report import Effects, Report
 from ._search import Asked, Search, StopTrial, Trial, minimize
 
@@ -16,5 +18,9 @@ __all__ = ["Asked", "Effects", "GaussianProcessClassifier", "GpcTuneError", "Gpc
 def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(f"module 'gpc_tune' has no attribute {name!r}")
-    from importlib import metadata
-    return next((of.version for of in metadata.distributions(name="gpc-tune")), "0+unknown")  # a clone has none
+    try:
+        with working() as process:
+            version = process.command("version").split()[1].lstrip("v").replace("-devel", ".dev0").replace("+", ".")
+    except GpcTuneError as wrong:  # hasattr and getattr expect this type
+        raise AttributeError(str(wrong)) from wrong
+    return re.sub(r"-(?:0\.)?(\d{14})-(\w{12})", r".dev\1+g\2", version)  # in the notation of Python, PEP 440

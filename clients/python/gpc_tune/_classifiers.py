@@ -1,6 +1,7 @@
 """The classifiers, with the conventions of scikit-learn."""
 
 import csv
+import inspect
 import io
 import json
 import os
@@ -11,12 +12,52 @@ from typing import Any, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _table
-from ._base import BaseEstimator, ClassifierMixin, NotFittedError, labels, weights
 from ._process import InvalidError, Model, Process, in_python, warn, working
 from ._report import Effects, Report
 
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import DataConversionWarning, NotFittedError
+except ImportError:
+    NotFittedError, DataConversionWarning = type("NotFittedError", (ValueError, AttributeError), {}), UserWarning
+    BaseEstimator, ClassifierMixin = type("BaseEstimator", (), {}), type("ClassifierMixin", (), {})  # type: ignore
+
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
 Part = Union[str, Mapping[str, Any], Sequence[Any], None]
+
+
+def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the index of the class of each case; y is (n,) or (n, 1)."""
+    if y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=4)
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    of = y.dtype.kind
+    for wrong, text in (
+            (of == "O" and any(v is None or v != v for v in y.tolist()), "Input y contains NaN; leave the cases out."),
+            (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
+            (of == "c", "Complex data not supported"),
+            (of == "f" and not np.isfinite(y).all(), "Input y contains NaN or infinity."),
+            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: 'continuous'. This y has fractions.")):
+        if wrong:
+            raise ValueError(text)
+    return np.unique(y, return_inverse=True)
+
+
+def _weights(sample_weight: Any, n: int) -> np.ndarray:
+    """The weight of each case, (n,): 1 where nothing else is said."""
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    w = np.full(n, float(w)) if w.ndim == 0 else w
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
+    if len(wrong := np.flatnonzero(~(np.isfinite(w) & (w >= 0)))):
+        raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {wrong[0]} is {w[wrong[0]]}")
+    return w
 
 
 class _Classifier(ClassifierMixin, BaseEstimator):
@@ -32,10 +73,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
                 a class cost more, fit without weights, and multiply its column of predict_proba by the cost."""
         names, columns, n = _table.columns_of(X)
-        classes, coded = labels(y)
+        classes, coded = _labels(y)
         if len(coded) != n:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(coded)}]")
-        weight = weights(sample_weight, n)
+        weight = _weights(sample_weight, n)
         kept = weight > 0
         present = len(np.unique(coded[kept]))
         if present < 2:
@@ -101,7 +142,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         names, columns, n = _table.columns_of(X)
         self._compare(names, len(columns))
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
-        for i, of in zip(self._inputs, table):
+        for i, of in zip(self._inputs, table) if n > 1 else ():
             if i.kind == "number" and isinstance(of, list) and max(of) and not re.search(rb"\d", b" ".join(of)):
                 raise ValueError(f"no value of {i.name!r} is a number as in fit; one is {max(of).decode()!r}")
         return [i.name for i in self._inputs], table, n
@@ -125,7 +166,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes, (n,), that are decided for the rows of X, (n, d)."""
+        """The classes, (n,), of the rows of X, (n, d). A text in place of a number counts as missing, with a warning;
+        where two rows or more have no number at all in an input of numbers, it is a ValueError."""
         decisions = self._predictions(X)[1]
         if (decisions < 0).any():
             raise ValueError("the costs of the study reject some of these cases, which have no class")
@@ -201,8 +243,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         header, table, n = self._table_of(X)
         if y is not None:
             place = {c: k for k, c in enumerate(self.classes_.tolist())}
-            y = np.asarray(y)
-            if y.shape != (n,):
+            if (y := np.asarray(y)).shape != (n,):
                 raise ValueError(f"y has the shape {y.shape}, expected {(n,)}")
             if unseen := sorted({str(v) for v in y.tolist() if v not in place}):
                 raise ValueError(f"y contains previously unseen labels: {unseen}")
@@ -231,8 +272,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, field: str) -> Any:
         if not hasattr(self, "_model"):
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-                                 "arguments before using this estimator.")
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
         return self._model.field(field)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -240,6 +280,22 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         self._fitted("schema")
         with open(path, "wb") as file:
             file.write(self._model.file)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, which are the arguments of the class, by their names."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> "_Classifier":
+        """Sets parameters by their names. A value has its options in it, such as ``kernel={"se": {"ard": True}}``."""
+        if unknown := [name for name in params if name not in (known := self.get_params())]:
+            raise ValueError(f"Invalid parameter {unknown[0]!r} for estimator {self}. Valid parameters are: "
+                             f"{[*known]}. Options are parts of their values, such as kernel={{'se': {{'ard': True}}}}")
+        vars(self).update(params)
+        return self
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy: the share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def _more_tags(self) -> dict[str, Any]:
         return {"allow_nan": True}
@@ -307,9 +363,8 @@ class GaussianProcessClassifier(_Classifier):
         inference (text or mapping): Method that approximates the posterior and predicts: ep, laplace, pl, online,
             variational, ensemble_mean_field, naive_mean_field, sampling, ``{"ep": {"inducing": 200}}`` for thousands of
             cases; or another classifier: base_rate, p1nn, least_squares, svm, logistic_regression.
-            ``explain("pairs")`` has the likelihoods of each.
         likelihood (text or mapping, optional): probit (the default), logit, noisy_threshold or step for two classes;
-            softmax (the default), multinomial_probit or ordinal for more; or a choice of others.
+            softmax (the default), multinomial_probit or ordinal for more: see ``explain("pairs")``.
         mean (text or mapping): Prior mean of the latent function: zero or constant.
         classes (text): With more than two classes joint, or one_vs_rest.
         preprocess (text): What the inputs are before the kernel sees them: standardize, none, power or whiten.
@@ -324,10 +379,9 @@ class GaussianProcessClassifier(_Classifier):
     Attributes:
         classes_, n_features_in_, feature_names_in_: As in scikit-learn. log_evidence_ (float) is in nats.
         hyperparameters_ (dict): Numbers in natural units, no logarithms. ``amplitude`` is a standard deviation of the
-            latent function; ``length_scale`` and ``period`` are in units of the prepared inputs, one with ard for each
+            latent function; ``length_scale`` and ``period`` are in units of the prepared inputs, with ard one for each
             input, ``length_scale[age]``. ``2.noise.amplitude`` is of the second kernel of a sum or product,
-            ``class[a].amplitude`` of the kernel of a class, and names of mean and likelihood begin with ``mean.`` and
-            ``likelihood.``. Empty for classifiers that are no Gaussian process."""
+            ``class[a].amplitude`` of the kernel of a class; ``mean.`` and ``likelihood.`` begin other names."""
     def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
                  classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
                  cv: Optional[int] = None, random_state: Optional[int] = None, verbose: bool = False):
@@ -378,6 +432,11 @@ def _seed(random_state: Any) -> int:
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
 
+    After fit, report_ and answer_ say which model is best, by how much, and what to doubt. Then predict_proba and
+    predict use it, sets, why and effects explain its predictions, and save or a pickle keeps it.
+
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
+        >>> y = X[:, 0] + X[:, 1] ** 2 > 1
         >>> study = {"kernel": ["se", {"se": {"ard": True}}], "inference": ["laplace", "logistic_regression"],
         ...          "preprocess": "power", "evaluate": {"kfold": {"k": 5}}}
         >>> tuned = TunedClassifier(study, verbose=False).fit(X, y)
@@ -388,10 +447,10 @@ class TunedClassifier(_Classifier):
         study (mapping, text of YAML or path, optional): What is compared: every combination of the lists of kernel,
             mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything.
             Its other keys are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
-            ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``) and
-            ``"predict": {"sets": {"coverage": 0.9}}``, which sets() needs. YAML has the first ones below model, and all
-            that is needed. The table of fit takes the place of files in a section data, whose other keys a mapping may
-            have. By default kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed.
+            ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``), ``"predict": {"sets":
+            {"coverage": 0.9}}``, which sets() needs, and ``"data"`` without files, as the table of fit takes their
+            place. YAML has the first ones below model, and all that is needed. By default kernels, base_rate and
+            logistic_regression are compared, with preprocess power if inputs are skewed.
         time (text or seconds, optional): About the time of the default study: 30s, 2m (the default), 4h or overnight.
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
 
@@ -403,11 +462,10 @@ class TunedClassifier(_Classifier):
             ``competed``; ``scores``, as log_loss or error_rate, each with value and ci95; ``margin`` to the ``next``
             best, with ``p``; ``set``, numbers of those that may be best; ``alternatives``, without the best, which is
             ``at_most`` this worse than any; ``rivals``, a list of dicts for the other models: configuration, score,
-            difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``recalibrated``, whether
-            that helps; ``trust``, reasons to doubt with remedies; ``drivers``, importances; ``dataset``; ``label``;
-            ``left_out``, columns; ``suspects``, which may tell the label. ``explain("margin")`` explains a key. The
-            score is information_bits, how many bits per case log loss is below that of guessing by class frequencies:
-            the least log loss wins. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
+            difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons to
+            doubt with remedies; ``dataset``, ``label``, ``left_out``, ``suspects``, ``drivers`` and ``recalibrated`` as
+            ``explain("drivers")`` says. The score is information_bits, how many bits per case log loss is below that of
+            guessing by class frequencies. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
             ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes."""
@@ -416,7 +474,7 @@ class TunedClassifier(_Classifier):
         self.study, self.time, self.random_state, self.verbose = study, time, random_state, verbose
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
-        seed = {} if self.random_state is None else {"seed": _seed(self.random_state)}
+        seed, name = {} if self.random_state is None else {"seed": _seed(self.random_state)}, ""
         settings = ["--set", "report.formats=[html]", *(f"--set=seed={v}" for v in seed.values())]
         if self.study is None:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
@@ -429,13 +487,12 @@ class TunedClassifier(_Classifier):
                 **{"seed": 1, **seed}))
             self.study_ = re.sub(r"\npredict: \{|\Z", lambda at: "\npredict: {sets: {coverage: 0.9}" + (
                 ", " if at[0] else "}\n"), study, count=1)
-            process.study("study.yaml", self.study_)
         elif self.time is not None:
             raise InvalidError("time is for the default study: leave it out with a study of your own")
         else:
             self.study_, name = (_filled({**self.study, **seed}, data, len(self.classes_), len(self._rows)), "") \
                 if isinstance(self.study, Mapping) else _with_data(self.study, data)
-            process.study("study.yaml", self.study_, name)
+        process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
         more = ("-o", "run", "--resume", "-m", "model.json", *settings)
         process.command("fit", "study.yaml", *more, warned=False, partly=True)

@@ -87,7 +87,7 @@ class Process:
     only Python. It removes the folder of its files when its standard input ends; here it is removed after a kill."""
     def __init__(self) -> None:
         self.lock, self.busy = threading.RLock(), False  # busy: a command runs, which may take long
-        self.loaded, self.models = set[str](), 0  # models: the number of owners, such as models that predict with it
+        self.models = 0  # the number of owners, such as models that predict with it
         self.texts: dict[str, tuple[str, list[str]]] = {}  # what users call the YAML files written for it; their lines
         self._child = subprocess.Popen([program(), "pipe"], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, start_new_session=os.name != "nt",
@@ -203,10 +203,9 @@ def error(text: str, code: Optional[int]) -> GpcTuneError:
 
 
 def explain(name: str) -> str:
-    """Says what a name means: a kernel, a method, a range, a key of a study or of answer_. Print it.
-
-    The names of a list are those of "kernels", "means", "likelihoods", "priors", "inference", "pairs" (which inference
-    supports which likelihood), "strategies", "ranges", "splitters" or "scores"."""
+    """Says what a name means: a kernel, a method, a range, a key of a study or of answer_. Print it. Names of lists are
+    "kernels", "means", "likelihoods", "priors", "inference", "pairs" (which inference supports which likelihood),
+    "strategies", "ranges", "splitters" and "scores"."""
     with working() as process:
         try:
             text = process.command("list", name)
@@ -320,19 +319,15 @@ class Model:
 
     def predict(self, table: bytes) -> tuple[list[str], list[str], np.ndarray]:
         """The names of the columns, the classes, and the numbers of predictions, (n, columns)."""
-        for _ in range(3):
-            process = self._working()
-            with process.lock:
-                if self.name not in process.loaded:
-                    process.ask("load", self.file, name=self.name)
-                    process.loaded.add(self.name)
-                try:
-                    response, out = process.ask("predict", table, name=self.name)
-                    break
-                except InvalidError as wrong:
-                    process.loaded.discard(self.name)
-                    if not str(wrong).startswith("no model "):
-                        raise
+        process = self._working()
+        with process.lock:
+            try:
+                response, out = process.ask("predict", table, name=self.name)
+            except InvalidError as wrong:
+                if not str(wrong).startswith("no model "):
+                    raise
+                process.ask("load", self.file, name=self.name)
+                response, out = process.ask("predict", table, name=self.name)
         columns = response["columns"]
         rows = np.frombuffer(out, "<f8").reshape(-1, len(columns))
         for text in filter(None, response.get("text", "").split("\n")):

@@ -8,6 +8,7 @@ import os
 import queue
 import sys
 import threading
+import time
 import weakref
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
@@ -39,9 +40,8 @@ class Trial:
         self._search, self._asked = search, asked
 
     def report(self, step: float, value: float) -> None:
-        """Gives the value after a step, such as an epoch; steps grow, and values that are not finite are left out.
-
-        Raises StopTrial if stop_early of the search ends the trial there."""
+        """Gives the value after a step, such as an epoch; steps grow, and values that are not finite are left out. It
+        raises StopTrial if stop_early of the search ends the trial there."""
         if self.values and not step > self.values[-1][0]:
             raise ValueError(f"step {step} does not follow step {self.values[-1][0]}")
         if math.isfinite(value):
@@ -57,16 +57,16 @@ class Search:
     Parameters:
         space (mapping): The range of each value by its name: ``(0.0, 1.0)`` are numbers, ``(1, 8)`` whole numbers,
             ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` numbers above 0 on a logarithmic scale. With options
-            ``{"linear": {"from": 0, "to": 1, "step": 0.1, "init": 0.5}}``, ``{"log": {"from": 1e-5, "to": 1}}``,
-            ``{"whole": {"from": 16, "to": 256, "log": True}}``, ``{"choice": {"values": ["a", "b"]}}``. With the option
-            ``"when": {"kind": "a", "n": {"above": 3}}`` points have the value only where kind is a and n is above 3;
-            other conditions are a list of values, below, at_least and at_most.
+            ``{"linear": {"from": 0, "to": 1, "step": 0.1, "init": 0.5}}``, ``{"whole": {"from": 16, "to": 256, "log":
+            True}}``, ``{"choice": {"values": ["a", "b"], "when": {"kind": "c", "n": {"above": 3}}}}``: points have the
+            last one only where kind is c and n is above 3. Other conditions: a list of values, below, at_least,
+            at_most.
         trials (int): The number of points in all, with bayes up to 1000. bayes and auto end where a space has fewer.
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
-        n_jobs (int): Points that can be asked for before their values are told, -1 for as many as cores: bayes, auto
-            and cmaes propose each without the values of n_jobs - 1 others. nelder_mead has one.
+        n_jobs (int): Points that can be out before their values are told, -1 for as many as cores. bayes, auto and
+            cmaes propose each without the values of n_jobs - 1 others, in a folder as it began; nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
@@ -89,8 +89,9 @@ class Search:
         self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
         self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
         parallel = {"parallel": n_jobs} if n_jobs > 1 and method in ("bayes", "auto", "cmaes") else {}
-        study = json.dumps({"version": 1, "name": "search", "seed": _seed(random_state), "program": program,
-                            "tune": {"method": method, "trials": self._trials, **parallel}}, indent=1, default=plain)
+        study = json.loads(json.dumps({
+            "version": 1, "name": "search", "seed": _seed(random_state), "program": program,
+            "tune": {"method": method, "trials": self._trials, **parallel}}, default=plain))
         self._file, self._run, self._asked = (os.path.join(self._folder, name)
                                               for name in ("search.yaml", "run", "asked.json"))
         self.untold_: list[Asked] = []
@@ -102,9 +103,12 @@ class Search:
                 self.untold_ = [Asked(*asked) for asked in json.loads(file.read() or "[]")]
             if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
                 with open(self._file, encoding="utf-8") as file:
-                    _compare(self._folder, json.load(file), json.loads(study))
+                    _compare(self._folder, was := json.load(file), study)
+                study["tune"] = {**was["tune"], "trials": self._trials}
+                if parallel and n_jobs > (n := was["tune"].get("parallel", 1)):
+                    warn(f"{n} calls run at once: {method} goes on with the n_jobs with which this folder began")
         self._process, self._lock = keep(self, Process()), threading.RLock()
-        self._process.study(self._file, study)
+        self._process.study(self._file, json.dumps(study, indent=1))
         self._process.command("validate", self._file, warned=False)
 
     def __repr__(self) -> str:
@@ -140,23 +144,22 @@ class Search:
 
     def behind(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]]) -> bool:
         """Whether the rule stop_early ends a point with these values on the way, (step, value) each."""
-        return json.loads(self._tell(asked if isinstance(asked, str) else asked.id, way, "running"))["stop"]
+        return json.loads(self._tell(way, "--", asked if isinstance(asked, str) else asked.id, "running"))["stop"]
 
     def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value", *,
-             way: Sequence[Tuple[float, float]] = (), early: bool = False) -> None:
-        """Records the value of a point; None or NaN means that it failed, for the reason why.
-
-        way are its values on the way, (step, value) each. With early the point was stopped early: it has the last of
-        them, and cannot be the best."""
+             way: Sequence[Tuple[float, float]] = (), early: bool = False, seconds: float = 0) -> None:
+        """Records the value of a point; None or NaN means that it failed, for the reason why. way has its values on the
+        way, (step, value) each; with early it was stopped early, has the last of them, and cannot be the best. seconds
+        is the time that it took, by default the time since ask."""
         failed = ["failed", why if value is None else f"the value is {value}"]
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         name = asked if isinstance(asked, str) else asked.id
-        self._tell(name, way, *text)
+        self._tell(way, f"--seconds={float(seconds)!r}", "--", name, *text)
         self._keep([], name)
 
-    def _tell(self, name: str, way: Sequence[Tuple[float, float]], *text: str) -> str:
+    def _tell(self, way: Sequence[Tuple[float, float]], *args: str) -> str:
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
-        return self._command("tell", self._file, "-o", self._run, "--extend", *steps, "--", name, *text)
+        return self._command("tell", self._file, "-o", self._run, "--extend", *steps, *args)
 
     def _typed(self, point: dict[str, Value]) -> dict[str, Value]:
         """A point with floats in ranges of numbers, which JSON may have without a fraction."""
@@ -169,13 +172,17 @@ class Search:
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
-        """The points with a value, in their order, as dicts: ``point`` has the values by name, ``value`` is NaN if the
-        trial failed, ``failure`` says why, and else is None, ``stopped`` is True where it was stopped early."""
+        """The points with a value, in their order, as dicts: ``point`` has the values by name; ``value`` is NaN if the
+        trial failed; ``failure`` says why, and else is None; ``stopped`` is True where it was stopped early;
+        ``seconds`` is the time of the call of f, with ask and tell the time between; ``way`` has the values on the way,
+        (step, value) each. ``pandas.json_normalize(trials_)`` is a table with a column for each value of the point."""
         if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
             return []  # no point was asked for
         table = json.loads(self._command("export", self._run, "--what", "trials", "--format", "json", warned=False))
         return [{"point": self._typed(t["hyperparameters"]), "value": math.nan if t["value"] is None else
-                 float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early"} for t in table]
+                 float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early", "seconds":
+                 float(t["seconds"]), "way": [(float(step), float(v)) for step, v in (t["way"] or {}).items()]}
+                for t in table]
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
@@ -217,12 +224,12 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         verbose (bool): Shows every value on standard error.
 
     Returns:
-        Search: ``best_`` is (point, value), ``trials_`` has dicts with the keys point, value, failure and stopped."""
+        Search: ``best_`` is (point, value), ``trials_`` has point, value, failure, stopped, seconds and way of each."""
     search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
                     folder=folder, random_state=random_state)
 
     def run(asked: Asked) -> None:
-        trial, value, why = Trial(search, asked), None, "it has no value"
+        trial, value, why, began = Trial(search, asked), None, "it has no value", time.perf_counter()
         try:
             value = f(dict(asked.point), trial) if _places(f) > 1 else f(dict(asked.point))
             if not hasattr(value, "__float__"):
@@ -232,7 +239,7 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
                 raise
         except catch as wrong:
             value, why = None, f"{type(wrong).__name__}: {wrong}"
-        search.tell(asked, value, why, way=trial.values, early=trial.stopped)
+        search.tell(asked, value, why, way=trial.values, early=trial.stopped, seconds=time.perf_counter() - began)
         value = trial.values[-1][1] if trial.stopped else value
         if verbose and value is not None:
             print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
@@ -294,11 +301,9 @@ def _range(name: str, of: Any) -> Any:
 
 def _compare(folder: str, *studies: dict[str, Any]) -> None:
     """Raises if the search in a folder cannot go on as another one, with the same arguments but for more trials."""
-    was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"], "n_jobs":
-                 of["tune"].get("parallel", 1), "maximize": not of["program"]["minimize"], "stop_early":
-                 of["program"].get("stop_early"), **{
+    was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"],
+                 "maximize": not of["program"]["minimize"], "stop_early": of["program"].get("stop_early"), **{
                  f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}} for of in studies)
-    was["n_jobs"] = (was if was["method"] == now["method"] else now)["n_jobs"]  # some methods have none
     if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
                  if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:
         raise InvalidError(f"the folder {folder} has a search with other arguments: {'; '.join(wrong)}. Give the same "

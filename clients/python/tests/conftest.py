@@ -23,6 +23,11 @@ def children():
     return found
 
 
+def points(search):
+    """The trials without their times."""
+    return [{key: of for key, of in t.items() if key != "seconds"} for t in search.trials_]
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_left(tmp_path, monkeypatch):
     """After every test no process, file or thread is left."""

@@ -1,5 +1,6 @@
 """What somebody who knows scikit-learn tries in the first hour."""
 
+import importlib
 import inspect
 import io
 import json
@@ -14,9 +15,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import gpc_tune
+from conftest import points
 from gpc_tune import _classifiers
 
 R = np.random.default_rng(5)
@@ -35,7 +39,23 @@ def fitted(y=Y, **options):
 def test_help_of_the_package():
     out = io.StringIO()
     pydoc.Helper(io.StringIO(), out).help(gpc_tune)
-    assert "TunedClassifier" in out.getvalue() and "minimize" in out.getvalue() and gpc_tune.__version__
+    assert "TunedClassifier" in out.getvalue() and "minimize" in out.getvalue()
+
+
+@pytest.mark.parametrize("said, want", [("v1.2.3", "1.2.3"), ("v1.2.3-devel", "1.2.3.dev0"), ("v1.2.3-rc.1", "1.2.3-rc.1"), (
+    "v1.2.3-0.20260203040506-0123456789ab+dirty", "1.2.3.dev20260203040506+g0123456789ab.dirty")])
+def test_version_of_the_program(said, want, monkeypatch):
+    version = importlib.import_module("packaging.version").Version
+    assert version(gpc_tune.__version__) > version("0")
+    monkeypatch.setattr(gpc_tune._process.Process, "command", lambda *args: f"gpc-tune {said} go1.26 linux/amd64")
+    assert gpc_tune.__version__ == want and version(want) >= version("1.2.3.dev0")
+
+
+def test_version_without_the_program(monkeypatch):
+    gpc_tune._process.resident().close()
+    monkeypatch.setenv("GPC_TUNE_PROGRAM", "/nowhere")
+    with pytest.raises(AttributeError, match="GPC_TUNE_PROGRAM names /nowhere, which is no program"):
+        gpc_tune.__version__
 
 
 @pytest.mark.parametrize("y", [Y, Y == 1, np.where(Y, "ill", "well")], ids=["numbers", "truth", "texts"])
@@ -181,7 +201,7 @@ def test_a_search_goes_on_with_more_trials(method, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         search(8, stopped, folder=tmp_path / "mine")
     found = search(9, stopped, folder=tmp_path / "mine")
-    assert len(seen) == 10 and seen[6] == seen[7] and found.trials_ == search(9).trials_
+    assert len(seen) == 10 and seen[6] == seen[7] and points(found) == points(search(9))
     with pytest.raises(gpc_tune.InvalidError, match="trials was 9, and is 4"):
         search(4, folder=tmp_path / "mine")
 
@@ -384,7 +404,7 @@ def test_every_method_fits_with_the_defaults():
 def test_docstrings_have_the_keys():
     doc = gpc_tune.TunedClassifier.__doc__
     model = gpc_tune.TunedClassifier({"kernel": ["se", "linear"], "inference": "laplace"}, verbose=False).fit(X, Y)
-    keys = set(re.findall("``([a-z_]+)``", doc[doc.index("answer_"):doc.index("report_")]))
+    keys = set(re.findall("``([a-z_]+)``", doc[doc.index("answer_ ("):doc.index("report_ (")]))
     assert len(keys) > 8 and keys <= set(model.answer_), keys - set(model.answer_)
     assert set(model.answer_["rivals"][0]) - {"none"} <= words(doc)
     trial = gpc_tune.minimize(lambda p: 1.0, {"x": (0.0, 1.0)}, trials=1).trials_[0]
@@ -395,6 +415,29 @@ def test_docstrings_have_the_keys():
         assert name in set(found.curves["input"]) and f'"{name}"' in gpc_tune.Effects.__doc__
     for text in (gpc_tune, gpc_tune.GaussianProcessClassifier, gpc_tune.TunedClassifier, gpc_tune.Search):
         assert not re.search(r"gpc-tune (?!pipe)[a-z]+ ", text.__doc__.replace("the program gpc-tune", ""))
+
+
+def test_one_row_with_a_text_in_place_of_a_number():
+    """As the command predict: the cell is missing, and a warning says so."""
+    model = fitted(cv=3)
+    row = X.head(1).assign(a=np.nan)
+    for says in (model.predict_proba, model.why, model.sets):
+        want = says(row)
+        with pytest.warns(gpc_tune.GpcTuneWarning, match='"a" that are no numbers: they are treated as missing; "high"'):
+            assert np.asarray(says(row.assign(a="high"))).tolist() == np.asarray(want).tolist()
+    with pytest.raises(ValueError, match="no value of 'a' is a number"):
+        model.predict(pd.concat([row, row]).assign(a="high"))
+
+
+def test_names_of_parameters():
+    model = gpc_tune.GaussianProcessClassifier()
+    for name in ("kernel__length_scale", "tune__restarts", "kernels"):
+        text = f"Invalid parameter '{name}' for estimator Gauss.*. Valid parameters are: .'kernel', .*. Options are parts of"
+        with pytest.raises(ValueError, match=text):
+            GridSearchCV(model, {name: [1, 2]}, error_score="raise").fit(X[["a"]], Y)
+    pipe = make_pipeline(StandardScaler(), model)
+    assert pipe.set_params(gaussianprocessclassifier__kernel="linear").get_params()["gaussianprocessclassifier"] is model
+    assert model.kernel == "linear" and model.get_params(deep=True) == model.get_params(deep=False)
 
 
 def test_explain():

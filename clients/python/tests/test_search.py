@@ -8,10 +8,13 @@ import subprocess
 import sys
 import threading
 import time
+import types
+import warnings
 
 import pytest
 
 import gpc_tune
+from conftest import points
 from gpc_tune._process import program
 
 SPACE = {"rate": {"log": {"from": 1e-5, "to": 1}}, "layers": (1, 4), "x": (0.0, 1.0), "kind": ["a", "b"],
@@ -45,9 +48,18 @@ def test_a_search_goes_on(tmp_path):
     search = gpc_tune.minimize(stopped, SPACE, trials=6, folder=tmp_path / "mine", random_state=1)
     assert len(search.trials_) == 6 and len(seen) == 7 and seen[3] == seen[4]  # the stopped one is evaluated again
     want = gpc_tune.minimize(loss, SPACE, trials=6, random_state=1)
-    assert search.trials_ == want.trials_
+    assert points(search) == points(want)
     with pytest.raises(gpc_tune.GpcTuneError, match="another"):
         gpc_tune.Search({"x": (0.0, 2.0)}, folder=tmp_path / "mine").ask()
+
+
+def test_a_trial_has_the_time_of_its_call(tmp_path, monkeypatch):
+    """Also where another search has asked for its point: the time between does not count."""
+    asked = gpc_tune.Search({"x": (0.0, 1.0)}, trials=1, method="sobol", folder=tmp_path / "mine").ask()
+    clock = iter((5.0, 12.5, 100.0, 103.0))
+    monkeypatch.setattr(gpc_tune._search, "time", types.SimpleNamespace(perf_counter=clock.__next__))
+    found = gpc_tune.minimize(lambda p: 1, {"x": (0.0, 1.0)}, trials=2, method="sobol", folder=tmp_path / "mine")
+    assert [t["seconds"] for t in found.trials_] == [7.5, 3] and found.trials_[0]["point"] == asked.point
 
 
 def test_failures():
@@ -99,6 +111,9 @@ def test_early_stopping(tmp_path):
     for t in stopped:  # the last value on the way
         assert min(abs(t["value"] - (t["point"]["x"] - .3) ** 2 - 1 / step) for step in range(1, 10)) < 1e-12
     assert "stopped early" in str(some.report_)
+    for t in some.trials_:
+        assert t["way"] == [(s, (t["point"]["x"] - .3) ** 2 + 1 / s) for s in range(1, len(t["way"]) + 1)]
+        assert (len(t["way"]) < 9) == t["stopped"]
 
     def wrong(point, trial):
         trial.report(2, 1)
@@ -129,7 +144,7 @@ def test_trials_at_once_are_the_same_whatever_time_they_take(method, tmp_path):
 
     both, lock, turns = threading.Barrier(2), threading.Lock(), []
     got = search(together)
-    assert got.done and got.trials_ == search(f).trials_ and len(turns) == len(got.trials_) == 12
+    assert got.done and points(got) == points(search(f)) and len(turns) == len(got.trials_) == 12
     assert got.best_ == max(((t["point"], t["value"]) for t in got.trials_), key=lambda t: t[1])
 
 
@@ -141,13 +156,20 @@ def test_a_function_that_returns_no_number(value):
     assert [t["failure"].startswith("InvalidError: f returned") for t in trials] == [True, True]
 
 
-def test_methods_without_jobs_are_not_compared_by_them(tmp_path):
-    def search(**more):
-        return gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=2, n_jobs=2, folder=tmp_path / "mine", **more)
+def test_a_folder_goes_on_with_another_number_of_jobs(tmp_path):
+    def search(trials=4, **more):
+        return gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=trials, folder=tmp_path / "mine", **more)
 
-    search()
+    search(n_jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(search(6, n_jobs=1).trials_) == 6
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="^2 calls run at once: bayes goes on with"):
+        more = search(8, n_jobs=3)
+    want = gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=8, n_jobs=2)
+    assert points(more) == points(want)
     with pytest.raises(gpc_tune.InvalidError, match="other arguments: method was 'bayes', and is 'sobol'. Give"):
-        search(method="sobol")
+        search(8, method="sobol")
 
 
 def test_trials_at_once_end_with_an_exception():
