@@ -43,7 +43,8 @@ func readDrivers(dir string) (map[string]*record.Drivers, error) {
 }
 
 // drive adds the recorded drivers to a report. measure returns the drivers of an answer without
-// recorded ones, and they are then recorded; nil: such an answer has none.
+// recorded ones, and they are then recorded; nil: such an answer has none. The base rate has none,
+// because it has no inputs.
 func drive(dir string, r *reports.Report, measure func(reports.Answer) (*record.Drivers, error)) error {
 	recorded, err := readDrivers(dir)
 	if err != nil {
@@ -54,6 +55,9 @@ func drive(dir string, r *reports.Report, measure func(reports.Answer) (*record.
 	for i, a := range answers {
 		of := heldOut(a)
 		d := recorded[of]
+		if a.Skill != nil && r.Configurations[a.Configuration].Inference.Name() == a.Skill.Against {
+			continue
+		}
 		if d == nil && measure != nil && of != "" {
 			if d, err = measure(a); err != nil {
 				return err

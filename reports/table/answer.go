@@ -142,9 +142,11 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 		if a.Competed > 1 {
 			best += fmt.Sprintf(", the best of %d,", a.Competed)
 		}
+		const next = ". More cases or other inputs may help"
 		return doubt + ": " + map[string]string{
-			noSkill:  nothingBetter(r, a, best, base),
-			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what,
+			noSkill: nothingBetter(r, a, best, base) + next,
+			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what +
+				next,
 			uncertain: best + " tells something about the " + what + ", but its probabilities score no better than " +
 				base,
 		}[doubt], Doubtful

@@ -251,3 +251,27 @@ func TestDriversThatCannotBeWritten(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// Where the base rate is the best there are no drivers, because it has no inputs.
+func TestTheBaseRateHasNoDrivers(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "noise.csv")
+	rng := rand.New(rand.NewPCG(1, 2))
+	text := "x,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%.3f,%c\n", rng.NormFloat64(), "ab"[i%2])
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := plantest.Planned(t, "name: noise\nseed: 1\ndata: {train: "+file+", label: y}\nmodel: {kernel: {se: {amplitude: 9, length_scale: 0.1}}, "+
+		"likelihood: probit, inference: [laplace, base_rate]}\ntune: none\nevaluate: {kfold: {k: 3}}\n")
+	o := run.Options{}
+	r, _, err := Run(t.Context(), p, filepath.Join(dir, "run"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Answer; a.Configuration != 1 || a.Drivers != nil {
+		t.Errorf("#%d is the best, with the drivers %+v", a.Configuration, a.Drivers)
+	}
+}
