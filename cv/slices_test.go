@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 )
 
 // losses are skewed losses of n cases with two inputs of three and four levels that have nothing to do

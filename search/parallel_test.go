@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/search"
 	"github.com/gpc-tune/gpc-tune/search/schedule"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/approx"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 	"github.com/gpc-tune/gpc-tune/objective"
 )

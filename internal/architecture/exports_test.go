@@ -23,7 +23,7 @@ var library = []string{
 var forTests = []string{
 	"approx/approxtest", "approx/likelihood/likelihoodtest", "cv/scoretest", "cv/splittertest", "experiments/plan/plantest",
 	"internal/testing/allocated", "internal/testing/bigmath",
-	"internal/testing/browser", "internal/testing/exhaustive", "internal/testing/golden", "internal/testing/needs", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest", "search/searchtest/spaces",
+	"internal/testing/browser", "internal/testing/exhaustive", "internal/testing/garbage", "internal/testing/golden", "internal/testing/needs", "objective/kernel/kerneltest", "reports/reporttest", "search/searchtest", "search/searchtest/spaces",
 }
 
 // kept lists exports that only tests of other packages use, or that users need to handle an error or a result.

@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"internal/testing/bigmath":         {},
 	"internal/testing/allocated":       {},
 	"internal/testing/exhaustive":      {},
+	"internal/testing/garbage":         {},
 	"internal/testing/golden":          {},
 	"internal/testing/needs":           {},
 	"internal/terminal":                {},

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/allocated"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 )
 

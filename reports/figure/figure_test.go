@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 )
 

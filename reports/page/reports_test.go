@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -452,7 +452,6 @@ func FuzzRender(f *testing.F) {
 
 // Each value of the hand-made run in turn is replaced by an odd one.
 func TestDamage(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // else collecting a small heap takes most of the time
 	manifest, journal := reporttest.Read(t, "manifest.json"), bytes.Split(bytes.TrimSpace(reporttest.Read(t, "journal.jsonl")), []byte("\n"))
 	tried, count := 0, 0
 	try := func(manifest, journal []byte) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"

@@ -24,6 +24,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/search/searchtest/spaces"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
