@@ -29,6 +29,7 @@ func Example() {
 	// Output:
 	// # two
 	// ## Results
+	// ## Strange cases
 	// ## #0 toy · se · probit · laplace
 	// ## #1 toy · linear · probit · laplace
 	// ## Provenance

@@ -43,6 +43,8 @@ var Sections = []Section{
 		File: "results.csv", Left: ForShow, Run: pivots},
 	{Name: "against", Doc: "every configuration beside the best: difference, interval, p value, in the set or not",
 		Chapter: "Against the best", Results: true, Left: ForShow, Run: Against},
+	{Name: "strange_cases", Doc: "held-out cases of the best whose label, or number, is least probable",
+		Chapter: "Strange cases", Left: ForText | ForShow | ForPaper, Run: strangeCases},
 	{Name: "contests", Chapter: "Contests", Left: ForPaper | ForExport, Run: contests},
 	{Name: "nested", Doc: "nested cross-validation: every configuration in every outer fold, its inner score, who " +
 		"won, and the winner's outer scores", Data: nestedRows},
