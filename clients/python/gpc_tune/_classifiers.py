@@ -33,7 +33,7 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=4)
+                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=3)
         y = y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
@@ -43,7 +43,7 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
             (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
             (of == "c", "Complex data not supported"),
             (of == "f" and not np.isfinite(y).all(), "Input y contains NaN or infinity."),
-            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: 'continuous'. This y has fractions.")):
+            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: 'continuous': y > limit has classes")):
         if wrong:
             raise ValueError(text)
     return np.unique(y, return_inverse=True)
@@ -307,14 +307,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
 
 def _names(classes: np.ndarray) -> list[str]:
-    """The classes as texts of the program, which has marks of missing labels, and trims and joins numbers."""
+    """The classes as texts of the program, or "class 0", "class 1", ... where it may take one of these for missing, a
+    number or several classes."""
     names = [_table.text_of(c).decode() for c in classes.tolist()]
-    plain = all(re.fullmatch(r"-?(0|[1-9]\d{0,14})|[^\W\d]\w*([ _-]\w+)*", name) for name in names)
-    if plain and len({name.lower() for name in names}) == len(names):
-        if len(names) > 10 and all(name.lstrip("-").isdigit() for name in names):
-            return [f"class {name}" for name in names]  # so many numbers may be taken for a target of regression
-        return names
-    return [f"class {k}" for k in range(len(names))]
+    whole = [bool(re.fullmatch(r"-?(0|[1-9]\d{0,14})", name)) for name in names]
+    unclear = r"=.*|.*;.*|[\W\d_]*\d[\W\d_]*|[-+]?[\d.]+e[-+]?\d+|[-+]?inf(inity)?"
+    if len(names) > 10 and all(whole):  # so many numbers may be taken for a target of regression
+        return [f"class {name}" for name in names]
+    plain = all(is_whole or not re.fullmatch(unclear, name, re.I) for name, is_whole in zip(names, whole))
+    return names if plain and len(set(names)) == len(names) else [f"class {k}" for k in range(len(names))]
 
 
 def _written(study: Mapping[str, Any], **parts: Any) -> str:
@@ -448,9 +449,9 @@ class TunedClassifier(_Classifier):
             mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything.
             Its other keys are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
             ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``), ``"predict": {"sets":
-            {"coverage": 0.9}}``, which sets() needs, and ``"data"`` without files, as the table of fit takes their
-            place. YAML has the first ones below model, and all that is needed. By default kernels, base_rate and
-            logistic_regression are compared, with preprocess power if inputs are skewed.
+            {"coverage": 0.9}, "threshold": {"maximise": "f1"}}``, of which sets() needs the first, and ``"data"``
+            without files, as the table of fit takes their place. YAML has the first ones below model, and all that is
+            needed. By default kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed.
         time (text or seconds, optional): About the time of the default study: 30s, 2m (the default), 4h or overnight.
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
 

@@ -30,7 +30,7 @@ _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"choose another folder with -o", "give another folder"), (r"in a file:$", "in a study:"),
     (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),
     ("importance needs 3 cases with a label, and 0 have one", "importances need y, the labels"),
-    (r"name it under drop or id", "leave the column out"),
+    (r"name it under drop or id", "leave the column out"), ("; name the column that holds the label", ""),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
 

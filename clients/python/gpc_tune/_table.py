@@ -93,7 +93,7 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
     names, X = (list(X.columns), X) if hasattr(X, "iloc") and hasattr(X, "columns") else (None, np.asarray(X))
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead. Reshape your data by X.reshape(-1, 1) if it "
-                         "has a single feature, or X.reshape(1, -1) if it is a single sample.")
+                         "has a single feature, X.reshape(1, -1) if it is one sample, or DataFrame([X]) if a dict.")
     if names is None and X.dtype.kind in "US":  # an array has one type: columns of numbers became texts
         X = X.astype(object)
         for j in range(X.shape[1]):

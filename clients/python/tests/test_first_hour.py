@@ -440,6 +440,35 @@ def test_names_of_parameters():
     assert model.kernel == "linear" and model.get_params(deep=True) == model.get_params(deep=False)
 
 
+@pytest.mark.parametrize("labels", [(">50K", "<=50K"), ("ja/nein", 'the "rest"'), ("A+", "A-"), ("5 days", "10 days"),
+                                    ("A", "a")])
+def test_classes_keep_their_names(labels, tmp_path):
+    """In reports and in the model file, whatever characters they have."""
+    y = np.where(Y, *labels)
+    model = fitted(y, cv=3)
+    model.save(tmp_path / "model.json")
+    again = gpc_tune.load(tmp_path / "model.json")
+    assert again.classes_.tolist() == sorted(labels) and (again.predict(X) == model.predict(X)).all()
+    assert (model.sets(X) == again.sets(X)).to_numpy().all()
+    assert set(model.why(X.head(2), label=labels[0])["class"]) == {labels[0]}
+    study = {"inference": ["logistic_regression", "base_rate"], "evaluate": {"kfold": {"k": 3}}}
+    report = str(gpc_tune.TunedClassifier(study, verbose=False).fit(X, y).report_)
+    assert all(f"{label} ({(y == label).sum()})" in report for label in labels)
+
+
+@pytest.mark.parametrize("labels", [("10%", "20%"), ("1e5", "1e6"), ("1.5", "2.5"), ("a; b", "b"), ("NA", "x"), ("01", "1")])
+def test_classes_that_the_program_may_read_otherwise(labels):
+    model = fitted(np.where(Y, *labels), cv=3)
+    assert set(model.classes_) == set(labels) == set(model.predict(X)) and set(model.sets(X).columns) == set(labels)
+    assert model._model.field("columns")["classes"] == ["class 0", "class 1"]
+
+
+def test_the_warning_of_a_column_names_the_line_that_called():
+    with pytest.warns(UserWarning, match="column-vector") as found:
+        gpc_tune.GaussianProcessClassifier(inference="logistic_regression").fit(X, Y.reshape(-1, 1))
+    assert found[0].filename == __file__
+
+
 def test_explain():
     assert "squared exponential" in gpc_tune.explain("se") and "matern52" in gpc_tune.explain("kernels")
     assert 'gpc_tune.explain("kernels")' in gpc_tune.explain("se")
