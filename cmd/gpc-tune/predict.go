@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +67,9 @@ their standard error. It takes up to seconds a case.`,
 			var table *predict.Predicted
 			if err := write(func(w io.Writer) error {
 				return safe(w, format, func(w io.Writer) error {
+					if deciding.Why {
+						w = &explainedCases{Writer: w, messages: c.ErrOrStderr(), last: time.Now()}
+					}
 					file, _ := tables.Located(args[1])
 					if _, missing := os.Stat(file); format == "csv" && (args[1] == "-" || missing == nil) {
 						table, err = fitted.Stream(c.Context(), args[1], c.InOrStdin(), deciding, w)
@@ -91,6 +96,23 @@ their standard error. It takes up to seconds a case.`,
 	formatFlag(c, &format, predict.PredictedFormats.Names())
 	deciding = decidingFlags(c)
 	return c
+}
+
+// explainedCases says every ten seconds how many rows of cases a CSV table has.
+type explainedCases struct {
+	io.Writer
+	messages io.Writer
+	lines    int
+	last     time.Time // the time of the last message
+}
+
+func (e *explainedCases) Write(text []byte) (int, error) {
+	e.lines += bytes.Count(text, []byte("\n"))
+	if time.Since(e.last) > quietInterval {
+		fmt.Fprintf(e.messages, "explained %d cases\n", e.lines-1) // the first line has the names of columns
+		e.last = time.Now()
+	}
+	return e.Writer.Write(text)
 }
 
 // printScores prints the scores of predictions of labelled cases.

@@ -192,7 +192,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
 
     def why(self, X: Any, label: Any = None) -> Any:
-        """Says what moved each prediction, by Shapley values. A row takes up to seconds.
+        """Says what moved each prediction, by Shapley values. A row takes up to seconds; verbose counts them.
 
         label is the class whose probability is explained, by default the most probable one of each row. The table has
         ``class``, this class; ``base``, its mean probability over up to 50 cases of fit, or for logistic_regression the
@@ -252,7 +252,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         with working() as process:
             process.ask("write", self._model.file, name="model.json")
             process.ask("write", _table.parquet(header, table, n), name="cases.parquet")
-            return process.command(command, "model.json", "cases.parquet", *args)
+            return process.command(command, "model.json", "cases.parquet", *args, verbose=self.verbose)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithms of the probabilities, (n, classes)."""

@@ -151,7 +151,7 @@ class Process:
         def said(message: str) -> None:
             text.append(message)
             for line in message.splitlines() if verbose else ():
-                if not line.startswith(("warning: ", "gpc-tune: ", "results: ")):
+                if not line.startswith(("warning: ", "gpc-tune: ", "results: ", "predicts ")):
                     print(line.replace("model: model.json, ", ""), file=sys.stderr, flush=True)
 
         self.busy = True

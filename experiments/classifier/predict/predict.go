@@ -118,8 +118,11 @@ func (c *Classifier) Predict(name string, o spec.Deciding) (*Predicted, error) {
 	return s.end(t)
 }
 
-// streamed is the number of cases in memory at a time.
-const streamed = 4096
+// Numbers of cases in memory at a time. An explanation of a case takes up to seconds.
+const (
+	streamed  = 4096
+	explained = 16
+)
 
 // Stream predicts the cases of a file like Predict, and writes the predictions as CSV in parts. If
 // name is -, it reads the cases from in. The result has no rows.
@@ -144,8 +147,11 @@ func (c *Classifier) Each(ctx context.Context, name string, in io.Reader, o spec
 	linalg.SetThreads(runtime.GOMAXPROCS(0)) // there is only one job
 	defer linalg.SetThreads(1)
 	s := stream{Classifier: c, name: name}
-	all := &Predicted{Warnings: []string{}}
-	err = c.file.Columns.Stream(name, in, streamed, func(ds *data.Data) error {
+	all, atOnce := &Predicted{Warnings: []string{}}, streamed
+	if c.why != nil {
+		atOnce = explained
+	}
+	err = c.file.Columns.Stream(name, in, atOnce, func(ds *data.Data) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
