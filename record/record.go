@@ -167,7 +167,9 @@ func (c Configuration) String() string {
 	if c.Program != nil {
 		return c.Dataset + ", " + c.Tune
 	}
-	return strings.Join([]string{c.Dataset, c.Kernel.Text, c.Likelihood.Text, c.Methods()}, ", ")
+	parts := []string{c.Dataset, c.Kernel.Text, c.Likelihood.Text, c.Methods()}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "none" }) // of comparators
+	return strings.Join(parts, ", ")
 }
 
 // Rejected is the decision to reject a case.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -99,6 +100,17 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 			}
 			return err
 		}
+		if permitted := c.Args; permitted != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				err := permitted(c, args)
+				for more := range 3 {
+					if err != nil && permitted(c, append(slices.Clone(args), make([]string, more+1)...)) == nil {
+						return usage("an argument is missing")
+					}
+				}
+				return err
+			}
+		}
 		for _, below := range c.Commands() {
 			guard(below)
 		}
@@ -115,7 +127,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 	defer log.close()
 	root.SetOut(out)
 	root.SetErr(log)
-	command, err := root.ExecuteContextC(ctx)
+	ran, err := root.ExecuteContextC(ctx)
 	err = out.ended(err)
 	if err == nil {
 		return exitDone
@@ -123,14 +135,18 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 	var silent exitCode
 	if !errors.As(err, &silent) {
 		message := err.Error()
+		if !ran.HasParent() && len(args) > 0 && isCases(args[0]) {
+			message = fmt.Sprintf("%s is a file of cases; %s writes an experiment for it", args[0],
+				command("init", args[0]))
+		}
 		if remedy := atomicfile.Remedy(err); remedy != "" {
 			message += "; " + remedy
 		}
 		fmt.Fprintf(log, "gpc-tune: %s\n", message)
 	}
 	if !started && !errors.Is(err, errOutput) && !errors.As(err, &silent) {
-		if command.HasParent() {
-			fmt.Fprintf(log, "usage: %s\n", command.UseLine())
+		if ran.HasParent() {
+			fmt.Fprintf(log, "usage: %s\n", ran.UseLine())
 		}
 		return exitUsage
 	}

@@ -212,9 +212,14 @@ func printOverview(out io.Writer, overview []plan.Overview) error {
 	}
 	fmt.Fprintln(w, "dataset\tkernel\tlikelihood\tinference\tcases\tinputs\tfree\ttrainings\tjobs\tmemory of one job\t"+
 		"time of one evaluation\tevaluations of a job\ttime of a job\tof all")
+	var parts []record.Component
 	for _, r := range overview {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s",
-			terminal.OneLine(r.Dataset), r.Kernel, r.Likelihood, r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
+		parts = append(parts, r.Kernel, r.Likelihood)
+	}
+	short := reports.ShortNames(parts)
+	for _, r := range overview {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s%d\t%s", terminal.OneLine(r.Dataset),
+			short[r.Kernel.Text], short[r.Likelihood.Text], r.Methods(), r.Cases, r.Inputs, r.Free, len(r.Studies),
 			atMost[r.AtMost], r.Jobs, humanize.IBytes(uint64(r.Memory)))
 		if r.All > 0 {
 			fmt.Fprintf(w, "\t%v\t%.0f\t%v\t%s%v", reports.Duration(r.Evaluation), r.Evaluations,

@@ -1,7 +1,10 @@
 package spec
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,7 +45,11 @@ func Read(path string) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, Problems{{File: path, Message: "cannot be read: " + err.Error()}}
+		message := "cannot be read: " + err.Error()
+		if _, missing := os.Stat(path + ".yaml"); errors.Is(err, fs.ErrNotExist) && missing == nil {
+			message += fmt.Sprintf("; there is %s.yaml", path)
+		}
+		return nil, Problems{{File: path, Message: message}}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, strictyaml.MaxBytes+1)) // one byte more than allowed is refused

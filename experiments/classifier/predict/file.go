@@ -67,12 +67,8 @@ func (c *Classifier) About() string { return c.file.About }
 // Facts describe the model in words.
 func (c *Classifier) Facts() []table.Fact {
 	f := c.file
-	m := []string{f.Model.Kernel}
-	for _, text := range []string{f.Model.Mean, f.Model.Likelihood, f.Model.Inference} {
-		if text != "" {
-			m = append(m, text)
-		}
-	}
+	m := slices.DeleteFunc([]string{f.Model.Kernel, f.Model.Mean, f.Model.Likelihood, f.Model.Inference},
+		func(text string) bool { return text == "" || text == "none" })
 	facts := []table.Fact{{Name: "predicts", Text: f.About}, {Name: "model", Text: strings.Join(m, ", ")},
 		{Name: "fitted to", Text: fmt.Sprintf("%s, in the experiment %s with seed %d", f.Dataset, f.Experiment,
 			f.Seed)}}
