@@ -201,7 +201,7 @@ func (e Ends) spec(name string, m Transform, before []Spec) (Spec, error) {
 		return Spec{}, fmt.Errorf("%s: write from and to, such as {from: 1, to: 4}", name)
 	}
 	if span := m.Theta(*e.To) - m.Theta(*e.From); !(span > 0) || math.IsInf(span, 0) {
-		return Spec{}, fmt.Errorf("%s: from = %v and to = %v must be two numbers %s, the smaller first", name, *e.From,
+		return Spec{}, fmt.Errorf("%s: from = %v and to = %v must be %s, the smaller first", name, *e.From,
 			*e.To, domain[m])
 	}
 	s := Between(name, m, *e.From, *e.To)
