@@ -160,10 +160,11 @@ func TestProcessorTime(t *testing.T) {
 	if s := Seconds(func() { time.Sleep(60 * time.Millisecond) }); s > 0.03 {
 		t.Errorf("a sleep of 60 ms takes %v s", s)
 	}
-	spin := func() {
-		for began := ProcessTime(); ProcessTime()-began < 20*time.Millisecond; {
+	busy := func(d time.Duration) {
+		for began := ProcessTime(); ProcessTime()-began < d; {
 		}
 	}
+	spin := func() { busy(20 * time.Millisecond) }
 	if s := Seconds(spin); !(s >= 0.02 && s < 1) {
 		t.Errorf("work of 20 ms takes %v s", s)
 	}
@@ -174,6 +175,11 @@ func TestProcessorTime(t *testing.T) {
 			spin()
 		}
 	}); calls != 3 || s >= 0.02 {
+		t.Errorf("%d calls, %v s", calls, s)
+	}
+	// a long call is the only one
+	calls = 0
+	if s := Seconds(func() { calls++; busy(110 * time.Millisecond) }); calls != 1 || s < 0.11 {
 		t.Errorf("%d calls, %v s", calls, s)
 	}
 }
