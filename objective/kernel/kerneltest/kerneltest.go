@@ -411,11 +411,11 @@ func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol }
 
 // derivative is f'(x) by Ridders' extrapolation of central differences to step 0, and an estimate
 // of its error: steps are halved from 1e-2 down to 1e-9, and the order of the extrapolation is the
-// one at which two neighbours agree best.
+// one at which two neighbours agree best. It ends at an error of a thousandth of what checks allow.
 func derivative(f func(float64) float64, x float64) (d, uncertain float64) {
 	uncertain = math.Inf(1)
 	var last []float64
-	for h := 1e-2; h > 1e-9; h /= 2 {
+	for h := 1e-2; h > 1e-9 && uncertain > 1e-9*math.Max(1, math.Abs(d)); h /= 2 {
 		row := []float64{(f(x+h) - f(x-h)) / (2 * h)}
 		for j, power := 0, 4.0; j < len(last); j, power = j+1, power*4 {
 			row = append(row, (power*row[j]-last[j])/(power-1))
