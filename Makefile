@@ -22,7 +22,7 @@ test: ## run all tests
 PACKAGES ?= ./...
 
 test-all: ## all tests with all cases of the large ones, of which make test tries a part (PACKAGES="./approx ./search"), minutes
-	GPC_TUNE_TEST_ALL=1 go test -timeout 1h $(PACKAGES)
+	GPC_TUNE_TEST_ALL=1 go test -tags parquet -timeout 1h $(PACKAGES)
 
 PYTHON ?= python3
 

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"unsafe"
 
-	parquetgo "github.com/parquet-go/parquet-go"
-
 	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
@@ -44,9 +42,9 @@ func checksummed(t testing.TB) map[string]string {
 		"bzip2":                 string(bzipped),
 		"zstd":                  skippable("ab") + asZstd(small[:20]) + asZstd(small[20:]),
 		"xlsx":                  asXLSX("", map[string][][]string{"s": cellsOf(names, rows)}),
-		"Parquet, old pages":    asParquet(names, rows, 10, nil, &parquetgo.Uncompressed, 1),
-		"Parquet, new pages":    asParquet(names, rows, 10, nil, &parquetgo.Snappy, 2),
-		"Parquet, dictionaries": asParquet(names, rows, 2, &parquetgo.RLEDictionary, &parquetgo.Zstd, 1),
+		"Parquet, old pages":    asParquet(names, rows, 10, "", "none", 1),
+		"Parquet, new pages":    asParquet(names, rows, 10, "", "snappy", 2),
+		"Parquet, dictionaries": asParquet(names, rows, 2, "dictionary", "zstd", 1),
 	}
 }
 
@@ -192,7 +190,7 @@ func TestSharedTextsAreKeptOnce(t *testing.T) {
 	for k := range maxKnown {
 		tb.known[strings.Repeat("k", k)] = ""
 	}
-	dictionary := asParquet([]string{"a", "b"}, [][]string{{"text", "x"}, {"text", "y"}}, 2, &parquetgo.RLEDictionary, &parquetgo.Uncompressed, 1)
+	dictionary := asParquet([]string{"a", "b"}, [][]string{{"text", "x"}, {"text", "y"}}, 2, "dictionary", "none", 1)
 	rows := source("f", dictionary).Read(tables.Options{}).Rows
 	var first tables.Field
 	for _, ok := rows.Next(); ok; _, ok = rows.Next() {

@@ -32,7 +32,7 @@ func TestUnreadCells(t *testing.T) {
 	const csv = "n,p,colour,w,s\n1,$5,red,1 kg,low\nrotary,EUR6,lila,tall,mid\n3,$7,red,3 kg,high\n"
 	cells := [][]string{{"n", "p", "colour", "w", "s"}, {"<c><v>1</v></c>", "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"},
 		{"<c><v>3</v></c>", "$7", "red", "3 kg", "high"}}
-	parquet := asParquet(cells[0], [][]string{{"1", "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"}, {"3", "$7", "red", "3 kg", "high"}}, 2, nil, nil, 2)
+	parquet := asParquet(cells[0], [][]string{{"1", "$5", "red", "1 kg", "low"}, {"rotary", "EUR6", "lila", "tall", "mid"}, {"3", "$7", "red", "3 kg", "high"}}, 2, "", "", 2)
 	for format, of := range map[string]struct{ content, place string }{
 		"CSV":        {csv, "(line 3)"},
 		"JSON lines": {`{"n":1,"p":"$5","colour":"red","w":"1 kg","s":"low"}` + "\n" + `{"n":"rotary","p":"EUR6","colour":"lila","w":"tall","s":"mid"}` + "\n" + `{"n":3,"p":"$7","colour":"red","w":"3 kg","s":"high"}`, "(line 2)"},
