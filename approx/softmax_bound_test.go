@@ -49,7 +49,9 @@ func newSoftmaxOracle(k *mat.SymDense, y []int, classes int) *softmaxOracle {
 	if classes == 3 {
 		for x := -7.0; x <= 7; x += 0.2 {
 			for y := -7.0; y <= 7; y += 0.2 {
-				q.nodes, q.weights = append(q.nodes, []float64{x, y}), append(q.weights, math.Exp(-(x*x+y*y)/2))
+				if square := x*x + y*y; square < 36 { // outside is e⁻¹⁸ of the mass
+					q.nodes, q.weights = append(q.nodes, []float64{x, y}), append(q.weights, math.Exp(-square/2))
+				}
 			}
 		}
 	} else {
@@ -117,10 +119,14 @@ func (q *softmaxOracle) evaluate() {
 					f[c] += lower.At(c, e) * z[e]
 				}
 			}
-			sum := floats.LogSumExp(f)
-			q.bound += q.weights[k] * (f[label] - sum)
+			sum, most := 0.0, floats.Max(f)
 			for c := range pi {
-				pi[c] = math.Exp(f[c] - sum)
+				pi[c] = math.Exp(f[c] - most)
+				sum += pi[c]
+			}
+			q.bound += q.weights[k] * (f[label] - most - math.Log(sum))
+			floats.Scale(1/sum, pi)
+			for c := range pi {
 				q.pi[c*n+i] += q.weights[k] * pi[c]
 				for e := range c + 1 {
 					v := -pi[c] * pi[e]

@@ -34,6 +34,9 @@ import (
 // against the meta-schema.
 func compiled(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
+	if s := compiledSchemas[name]; s != nil {
+		return s
+	}
 	var text bytes.Buffer
 	if err := catalogue.WriteSchema(&text, name); err != nil {
 		t.Fatal(err)
@@ -50,8 +53,12 @@ func compiled(t testing.TB, name string) *jsonschema.Schema {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compiledSchemas[name] = s
 	return s
 }
+
+// compiledSchemas are the results of compiled.
+var compiledSchemas = map[string]*jsonschema.Schema{}
 
 func TestUnknownSchema(t *testing.T) {
 	if err := catalogue.WriteSchema(&bytes.Buffer{}, "result"); err == nil || !strings.Contains(err.Error(), `did you mean "results"?`) {

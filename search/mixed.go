@@ -165,6 +165,10 @@ func (s Space) unit(theta []float64) []float64 {
 // settled is the point of the unit cube that stands for all points u evaluated at the same theta.
 func (s Space) settled(u []float64) []float64 {
 	at := slices.Clone(u)
+	merges := func(p param.Spec) bool { return p.Map.Discrete() || p.When != nil }
+	if !s.constrained() && !slices.ContainsFunc(s, merges) {
+		return at // each point has its own theta
+	}
 	theta := s.place(u)
 	for j, p := range s {
 		if p.Map.Discrete() || p.When != nil || theta[j] != p.Place(u[j]) {

@@ -25,6 +25,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
+	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 

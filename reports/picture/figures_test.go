@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
 	"github.com/gpc-tune/gpc-tune/internal/testing/golden"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -306,7 +307,8 @@ func TestOddNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	pick := func() float64 { return odd[r.IntN(len(odd))] }
 	lattices := 0
-	for trial := range 500 {
+	trials := exhaustive.Of(160, 500)
+	for trial := range trials {
 		c := reporttest.Hill()
 		for range 1 + trial%20 {
 			p := &c.Grid[r.IntN(len(c.Grid))]
@@ -338,7 +340,7 @@ func TestOddNumbers(t *testing.T) {
 		plain.Dataset = "other"
 		reporttest.Texts(t, svgOf(t, &reports.Report{Configurations: []reports.Configuration{c, curves, plain}}))
 	}
-	if lattices < 120 {
+	if lattices < trials/5 {
 		t.Errorf("only %d grids were drawn", lattices)
 	}
 }
