@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -228,7 +229,12 @@ func failures(c *cobra.Command, s schedule.Summary, reason string) error {
 func finished(c *cobra.Command, dir, again string, s schedule.Summary, err error) error {
 	switch {
 	case err == nil:
-		fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", dir)
+		where := dir
+		name := filepath.Join(dir, "report.html")
+		if _, err := os.Stat(name); err == nil {
+			where += "; page: " + name
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "results: %s\n", where)
 		return failures(c, s, "the report lists them")
 	case code(err) != exitStopped || s.Total == 0:
 		return err
