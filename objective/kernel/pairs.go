@@ -226,7 +226,7 @@ func (x *Inputs) medianDistance(weight []float64) float64 {
 	sample, weight := x.different(weight)
 	n := sample.N()
 	type pair struct{ squared, weight float64 }
-	var pairs []pair
+	pairs := make([]pair, 0, n*(n-1)/2)
 	all, total := distances(Block{X: sample, Z: sample, shape: upper}), 0.0
 	for i := range n {
 		for k, v := range all.Row(i) {
