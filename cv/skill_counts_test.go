@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // TestSkillOfCounts: rows of counts, whose successes and failures are weighted cases of a group, under five kernel
@@ -24,6 +26,9 @@ func TestSkillOfCounts(t *testing.T) {
 		{30, 5, 5, 1, 0, 20, 70, 100, false}, {30, 30, 30, 1, 0, 20, 70, 100, false}, {60, 2, 1, 1, 0, 20, 95, 100, false},
 	} {
 		shown := 0
+		if cell.slope == 0 { // the bound below grows with fewer sets
+			cell.sets = exhaustive.Of(cell.sets/3, cell.sets)
+		}
 		for sim := range cell.sets {
 			r := rand.New(rand.NewPCG(uint64(sim), uint64(cell.rows)))
 			n := cell.rows

@@ -218,7 +218,7 @@ func TestEnough(t *testing.T) {
 		return o
 	}
 	climbed := map[int]float64{}
-	for _, points := range []int{25, 50, 100, 200} {
+	for _, points := range []int{50, 100, 200} {
 		o := build(objective.Inducing{Points: points})
 		best, err := objective.Optimize(t.Context(), o, o.Layout.Pick(o.Layout.Start()), objective.Settings{})
 		if err != nil {

@@ -94,17 +94,17 @@ func modelOf(k kernel.Kernel) objective.Model {
 // A rough field of two inputs gets neighbours, and a smooth one inducing inputs. The choice is the
 // same for every order of the cases and for every number of threads.
 func TestAPilotChoosesTheStructure(t *testing.T) {
-	rough, smooth := field(2400, true), field(2400, false)
-	if got := settle(t, smooth, modelOf(kernel.SE{}), 1200); got.structure != (objective.Inducing{Points: 200}) || got.text != "inducing: 200" {
+	rough, smooth := field(1600, true), field(1600, false)
+	if got := settle(t, smooth, modelOf(kernel.SE{}), 800); got.structure != (objective.Inducing{Points: 200}) || got.text != "inducing: 200" {
 		t.Errorf("a smooth field: %+v", got)
 	}
-	got := settle(t, rough, modelOf(kernel.Matern12{}), 1200)
-	if !strings.Contains(got.text, "neighbours: 10") || !strings.HasPrefix(got.why, "structure: auto takes "+got.text+" for 2400 cases") {
+	got := settle(t, rough, modelOf(kernel.Matern12{}), 800)
+	if !strings.Contains(got.text, "neighbours: 10") || !strings.HasPrefix(got.why, "structure: auto takes "+got.text+" for 1600 cases") {
 		t.Errorf("a rough field: %+v", got)
 	}
 	linalg.SetThreads(3)
 	defer linalg.SetThreads(1)
-	if again := settle(t, shuffled(rough), modelOf(kernel.Matern12{}), 1200); again != got {
+	if again := settle(t, shuffled(rough), modelOf(kernel.Matern12{}), 800); again != got {
 		t.Errorf("%+v, in another order %+v", got, again)
 	}
 }

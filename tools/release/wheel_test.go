@@ -71,7 +71,7 @@ func TestWheelInAFreshEnvironment(t *testing.T) {
 		return string(out)
 	}
 	program := filepath.Join(dir, "gpc-tune")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/gpc-tune").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/gpc-tune").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(program)
