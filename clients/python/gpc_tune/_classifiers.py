@@ -185,8 +185,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
         if self._fitted("sets") is None:
-            raise InvalidError("the model has no held-out cases to compare with: use GaussianProcessClassifier(cv=10), "
-                               "or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in your study")
+            raise InvalidError("the model has no held-out folds to compare with: use GaussianProcessClassifier(cv=10), more "
+                               "time, or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in your study")
         rows = csv.DictReader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage)))))
         out = np.array([[name in row["set"].split("; ") for name in self._names] for row in rows], dtype=bool)
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
@@ -486,8 +486,8 @@ class TunedClassifier(_Classifier):
                             "--given", json.dumps(given, ensure_ascii=False))
             study = process.ask("read", name="study.yaml")[1].decode().replace("\nseed: 1\n", "\nseed: {seed}\n".format(
                 **{"seed": 1, **seed}))
-            self.study_ = re.sub(r"\npredict: \{|\Z", lambda at: "\npredict: {sets: {coverage: 0.9}" + (
-                ", " if at[0] else "}\n"), study, count=1)
+            self.study_ = study if "\nevaluate: {hold_out" in study else re.sub(r"\npredict: \{|\Z", lambda at: (
+                "\npredict: {sets: {coverage: 0.9}" + (", " if at[0] else "}\n")), study, count=1)  # sets need folds
         elif self.time is not None:
             raise InvalidError("time is for the default study: leave it out with a study of your own")
         else:

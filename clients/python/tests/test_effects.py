@@ -75,5 +75,5 @@ def test_sets_of_arrays_and_without_folds():
     found = model.sets(X)
     assert found.shape == (90, 3) and found.dtype == bool
     assert found[np.arange(90), y - 1].mean() > .8
-    with pytest.raises(gpc_tune.InvalidError, match="no held-out cases to compare with"):
+    with pytest.raises(gpc_tune.InvalidError, match="no held-out folds to compare with"):
         gpc_tune.GaussianProcessClassifier(inference="laplace").fit(X, y).sets(X)

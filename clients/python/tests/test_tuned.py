@@ -49,6 +49,15 @@ def test_classes_of_one_case_and_many_classes():
     assert model.classes_.tolist() == [0, 1, 2, 7] and model.predict_proba(X).shape == (90, 4)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_default_study_without_folds():
+    table = RNG.normal(size=(1500, 12))
+    model = TunedClassifier(time="1s", verbose=False).fit(table, np.where(table[:, 0] > .5, 2, table[:, 1] > 0))
+    assert "\nevaluate: {hold_out" in model.study_ and model.predict_proba(table[:3]).shape == (3, 3)
+    with pytest.raises(InvalidError, match=r"no held-out folds to compare with: use .*, more time, or"):
+        model.sets(table[:3])
+
+
 @pytest.mark.parametrize("form", ["text", "file", "mapping"])
 def test_a_study_of_ones_own(form, tmp_path):
     study = STUDY
