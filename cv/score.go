@@ -16,7 +16,10 @@ type Score struct {
 	Unit    string
 	Greater bool // greater values are better
 	Numeric bool // the score is for numeric targets; other scores are for classes
-	Count   bool // adds up over folds; other scores are averaged, weighted by the number of cases
+	// OfSecond is true for a score of two classes that is about the second one, in natural order
+	// or as declared positive.
+	OfSecond bool
+	Count    bool // adds up over folds; other scores are averaged, weighted by the number of cases
 	// Version is the version of the value that Func computes: raised from 1 (or 0) if it changes by
 	// more than rounding. Intervals are not recorded.
 	Version    int

@@ -89,7 +89,7 @@ var Scores = []Score{
 			"pair; ties count half; the base rate may be below 0.5; Newcombe (2006, method 5)",
 	},
 	{
-		Name: "average_precision", Unit: "probability", Greater: true, Func: averagePrecision,
+		Name: "average_precision", OfSecond: true, Unit: "probability", Greater: true, Func: averagePrecision,
 		Doc: "area under the precision-recall curve of two classes: the mean precision with each case of the second " +
 			"as the threshold; guessing scores the share of that class; Wilson's interval",
 	},
@@ -99,7 +99,7 @@ var Scores = []Score{
 			"interval combines Wilson's intervals of the classes",
 	},
 	{
-		Name: "sensitivity", Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
+		Name: "sensitivity", OfSecond: true, Unit: "share of cases", Greater: true, Func: recallOfTwo(1),
 		Doc: "share of correct decisions among the cases of the second of two classes (recall), with Wilson's " +
 			"interval",
 	},
@@ -108,7 +108,7 @@ var Scores = []Score{
 		Doc: "share of correct decisions among the cases of the first of two classes, with Wilson's interval",
 	},
 	{
-		Name: "f1", Unit: "share of cases", Greater: true, Func: f1,
+		Name: "f1", OfSecond: true, Unit: "share of cases", Greater: true, Func: f1,
 		Doc: "2 TP/(2 TP + FP + FN) of the second class, the harmonic mean of precision and recall, with Wilson's " +
 			"interval transformed; of more classes their mean, normal interval",
 	},

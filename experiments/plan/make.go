@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/experiments/journal"
@@ -214,12 +215,27 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 		p.identify(ds.Test, ds.Hash, true)
 		p.group(ds.Test, ds.Hash, true)
 	}
+	p.aboutClass(section, ds)
 	sets := p.trainingSets(section, ds)
 	if len(sets) > 1 && section.Preprocess.All() {
 		p.warn(cause.HeldOut.New("preprocess %v uses the inputs of all %d cases, held-out ones included; scores may "+
 			"be optimistically biased", section.Preprocess, len(ds.Rows)).In(ds.Name))
 	}
 	return &loaded{ds, section.Place, sets}
+}
+
+// aboutClass warns of a threshold for the score of one class, where no class was declared positive
+// and the score is about the class of most cases.
+func (p *planner) aboutClass(section spec.DataSpec, ds *data.Data) {
+	s, err := cv.ScoreNamed(p.Spec.Threshold)
+	if err != nil || !s.OfSecond || len(ds.Classes) != 2 || section.Positive != "" {
+		return
+	}
+	if counts := ds.Counts(); counts[1] > counts[0] {
+		p.warn(cause.PositiveClass.New("threshold: %s is about class %q, of %d cases; declare data: {positive: %s} if "+
+			"it is to be about the %d cases of %q", s.Name, ds.Classes[1], counts[1], ds.Classes[0], counts[0],
+			ds.Classes[0]).In(ds.Name))
+	}
 }
 
 // group adds the groups of a file to the manifest, once.

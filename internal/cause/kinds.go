@@ -191,6 +191,8 @@ var (
 		"a prediction there follows from the kernel, not from cases like it")
 	Weighted = kind("weighted", "cases of one class weigh more than cases of another",
 		"weights count equal cases: where they are costs of errors, the model learns single cases by heart")
+	PositiveClass = kind("positive_class", "a score is about the class that most cases have",
+		"where the rare class matters, declare it: data: {positive: CLASS}")
 	Single   = kind("single", "classes have a single case", "no part can both train on it and test it")
 	Columns  = kind("columns", "columns were named or matched otherwise than the file may mean", "")
 	Comments = kind("comments", "lines with # are left out as comments", "they may be cases")
