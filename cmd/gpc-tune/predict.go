@@ -118,11 +118,15 @@ func (e *explainedCases) Write(text []byte) (int, error) {
 // printScores prints the scores of predictions of labelled cases.
 func printScores(w io.Writer, t *predict.Predicted) {
 	if t.Labelled > 0 {
-		fmt.Fprintf(w, "scores, labelled cases: %d\n", t.Labelled)
+		errors := ""
+		if _, costs := t.Scores["mean_loss"]; costs {
+			errors = "; the errors are of the most probable class, and mean_loss is of the decisions"
+		}
+		fmt.Fprintf(w, "scores, labelled cases: %d%s\n", t.Labelled, errors)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Scores)) {
 		s := t.Scores[name]
-		fmt.Fprintf(w, "  %s %.6g", name, float64(s.Value))
+		fmt.Fprintf(w, "  %s %.6g", terminal.OneLine(t.About(name)), float64(s.Value))
 		if s.CI95 != nil {
 			fmt.Fprintf(w, " (95 %% %.6g to %.6g)", float64(s.CI95[0]), float64(s.CI95[1]))
 		}

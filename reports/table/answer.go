@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -401,8 +402,8 @@ func expected(a reports.Answer) reports.Number {
 	return a.Corrected
 }
 
-// plainScores are the scores of the best that need no explanation: its error rate and the error
-// rate of the base rate, or for numbers the root mean squared error.
+// plainScores are the scores of the best that need no explanation: the cost of its decisions, its
+// error rate and the error rate of the base rate, or for numbers the root mean squared error.
 func plainScores(r *reports.Report, a reports.Answer) (text string) {
 	if a.Nested != nil {
 		return "" // the score is of the procedure
@@ -416,9 +417,17 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 		return v, ok
 	}
 	percent := unitOf("error_rate")
-	best := r.Configurations[a.Configuration]
+	best, likeliest := r.Configurations[a.Configuration], ""
+	for _, e := range best.Evaluations {
+		if e.Name == a.Evaluation && e.Decisions != nil && best.Record.Costs != nil {
+			class, least := constant(best, e.Decisions.Table)
+			likeliest = " of the most probable class"
+			text += fmt.Sprintf("; the decisions cost %s per case (always %s: %s)",
+				reports.Readable(float64(e.Decisions.Loss)), terminal.OneLine(class), reports.Readable(least))
+		}
+	}
 	if v, ok := value(best, "error_rate"); ok {
-		text += fmt.Sprintf("; %s %% errors", reports.Decimals(percent.factor*v, 1))
+		text += fmt.Sprintf("; %s %% errors%s", reports.Decimals(percent.factor*v, 1), likeliest)
 		for _, c := range r.Configurations {
 			if of, ok := value(c, "error_rate"); ok && c.Dataset == best.Dataset && c.Inference.Name() == "base_rate" {
 				return text + fmt.Sprintf(" (base rate: %s %%)", reports.Decimals(percent.factor*of, 1))
@@ -429,6 +438,33 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 		text += "; its predicted means have a root mean squared error of " + reports.Readable(v)
 	}
 	return text
+}
+
+// constant returns the decision that costs least if it is taken for every case, and its mean cost.
+// decided are the numbers of cases by their class and their decision.
+func constant(c reports.Configuration, decided [][]int) (decision string, least float64) {
+	costs := c.Record.Costs
+	cases, total := make([]float64, len(decided)), 0.0
+	for class, row := range decided {
+		for _, n := range row {
+			cases[class] += float64(n)
+		}
+		total += cases[class]
+	}
+	least = math.Inf(1)
+	if costs.Reject != nil {
+		decision, least = record.Rejected, float64(*costs.Reject)
+	}
+	for d, name := range c.Classes {
+		sum := 0.0
+		for class, n := range cases {
+			sum += n * float64(costs.Loss[class][d])
+		}
+		if sum /= total; sum < least {
+			decision, least = name, sum
+		}
+	}
+	return decision, least
 }
 
 // withSelectionScore is an answer with the score by which the best was selected.

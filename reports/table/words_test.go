@@ -538,3 +538,24 @@ func TestDriversInWords(t *testing.T) {
 		}
 	}
 }
+
+// With costs the score has the cost of the decisions, the least cost of the same decision for all
+// cases, and the errors are of the most probable class. Here 8 cases are of class a and 2 of b:
+// always a costs 2·5/10, always b 8/10, and rejecting all 0.75.
+func TestCostsInWords(t *testing.T) {
+	c := reporttest.Scored("d", "probit", "ep", 0.25, "kfold")
+	c.Record.Costs = &record.Costs{Loss: [][]record.Number{{0, 1}, {5, 0}}}
+	c.Evaluations[0].Decisions = &reports.Decisions{Loss: 0.5, Table: [][]int{{6, 2, 0}, {0, 1, 1}}}
+	r := &reports.Report{Configurations: []reports.Configuration{c}}
+	a := reports.Answer{By: "information_bits", Evaluation: "kfold"}
+	for reject, always := range map[record.Number]string{0: "b: 0.8", 0.75: "reject: 0.75", 0.9: "b: 0.8"} {
+		if reject > 0 {
+			c.Record.Costs.Reject = &reject
+		}
+		want := "; the decisions cost 0.5 per case (always " + always + "); 25.0 % errors of the most probable class"
+		if got := plainScores(r, a); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		c.Record.Costs.Reject = nil
+	}
+}

@@ -208,7 +208,11 @@ func (h heldOutCases) scores() (page.Part, error) {
 			value = reports.Decimals(factor*of.Value, digits)
 			interval = reports.Between(reports.Decimals(factor*of.Lo, digits), reports.Decimals(factor*of.Hi, digits))
 		}
-		t.Add(strings.ReplaceAll(of.Name, "_", " "), value+unit, interval,
+		name := strings.ReplaceAll(of.Name, "_", " ")
+		if s.OfSecond && len(h.source.Classes) == 2 {
+			name += " of " + h.source.Classes[1]
+		}
+		t.Add(name, value+unit, interval,
 			map[bool]string{true: "more", false: "less"}[s.Greater])
 	}
 	return page.Part{Heading: "Scores", Tables: []table.Table{t}, Texts: []string{fmt.Sprintf("%s of %s.",

@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/mat"
@@ -50,6 +51,21 @@ type Predicted struct {
 type Score struct {
 	Value record.Number     `json:"value"`
 	CI95  *[2]record.Number `json:"ci95,omitempty"`
+}
+
+// About is the name of a score with the class that it is about, such as "f1 of ill", if it is about
+// one of two classes.
+func (t *Predicted) About(score string) string {
+	var classes []string
+	for _, c := range t.Columns {
+		if class, is := strings.CutPrefix(c, "p["); is {
+			classes = append(classes, strings.TrimSuffix(class, "]"))
+		}
+	}
+	if of, err := cv.ScoreNamed(score); err == nil && of.OfSecond && len(classes) == 2 {
+		return score + " of " + classes[1]
+	}
+	return score
 }
 
 // Deciding returns the classifier with the user's threshold, costs and coverage in place of the
