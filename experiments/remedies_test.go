@@ -223,6 +223,8 @@ var follow = []followed{
 	{kind: cause.Percent, remedy: "write all alike", data: "x,y,c\n1%,1,a\n2,2,b\n3%,1,a\n4%,2,b\n", before: files + byNeighbour,
 		files: map[string]string{"t.csv": "x,y,c\n1%,1,a\n200%,2,b\n3%,1,a\n4%,2,b\n"}, after: files + byNeighbour},
 	{kind: cause.Leak, remedy: "drop what was not known before the outcome", data: paid, before: files + byNeighbour + twoFolds, after: strings.Replace(files, "}", ", drop: [paid]}", 1) + byNeighbour + twoFolds},
+	{kind: cause.Rare, remedy: "more cases of the class, or leave it out by classes", data: "x,c\n1,a\n2,b\n1,a\n2,b\n1,a\n2,b\n1,a\n2,b\n1,a\n2,b\n3,c\n3,c\n", before: files + byNeighbour,
+		after: strings.Replace(files, "}", ", classes: [a, b]}", 1) + byNeighbour},
 	{kind: cause.Labels, remedy: "write each class in one way", data: "x,c\n1,a\n2,b\n3,A\n4,b\n5,A\n", before: files + byNeighbour,
 		files: map[string]string{"t.csv": "x,c\n1,a\n2,b\n3,a\n4,b\n5,a\n"}, after: files + byNeighbour},
 	{kind: cause.Coding, remedy: "name its encoding in the file, or save it as UTF-8", data: "x,c\n1,a\n2,bé\n3,a\n4,bé\n", before: strings.Replace(files, "}", ", encoding: windows-1252}", 1) + byNeighbour,

@@ -595,7 +595,7 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 	}
 	const model = "}\nmodel: {kernel: se, likelihood: probit, inference: laplace}\n"
 	p := plantest.Planned(t, "data: {train: "+dir+"/far.csv"+model)
-	if w := p.Manifest.Warnings; len(w) != 1 || !strings.Contains(w[0].String(), "length_scale starts at its bound 3.26902e+06") {
+	if w := p.Manifest.Warnings; len(w) != 2 || !strings.Contains(w[0].String(), `"a" (2), "b" (2)`) || !strings.Contains(w[1].String(), "length_scale starts at its bound 3.26902e+06") {
 		t.Errorf("warnings %q", w)
 	}
 	s, err := spec.Parse("t.yaml", []byte("data: {train: "+dir+"/rare.csv"+model+"evaluate: {kfold: {k: 2}}\npredict: {sets: {coverage: 0.9}}\n"), nil)

@@ -58,9 +58,11 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out.remedied(cause.FailedParts, failed, r.remedies(func(i int, f Failure) bool {
 		return i == a.Configuration && f.doubtful()
 	}), "failures while it was tuned or scored: %d", failed)
-	for _, w := range r.Manifest.Warnings {
-		if w.Kind == cause.Leak && w.At == c.Dataset {
-			out.add(w.Kind, 1, "%s", w.Text)
+	for _, kind := range []cause.Kind{cause.Leak, cause.Rare} {
+		for _, w := range r.Manifest.Warnings {
+			if w.Kind == kind && w.At == c.Dataset {
+				out.add(w.Kind, 1, "%s", w.Text)
+			}
 		}
 	}
 	for _, of := range r.causes(c.ended(a.Configuration)) {

@@ -144,6 +144,17 @@ func TestConclusionOfALeak(t *testing.T) {
 	}
 }
 
+// A class of too few cases is a reason to doubt the answer on its data set alone.
+func TestRareClassesAreDoubted(t *testing.T) {
+	m, lines := reporttest.Held(240, func(int) float64 { return math.Log2(2 * 0.995) })
+	rare := cause.Rare.New("classes with too few cases: %q (%d)", "C", 4)
+	m.Warnings = []cause.Notice{rare.In(m.Configurations[0].Dataset), rare.In("another")}
+	trust := reporttest.Build(t, m, lines).Answer.Trust
+	if len(trust) != 1 || trust[0].Kind != cause.Rare || trust[0].Text != rare.Text || trust[0].Remedy == "" {
+		t.Errorf("%+v", trust)
+	}
+}
+
 // Classes that no input gives away may be told apart without a wrong decision. That alone is no
 // reason to doubt: only the tests of single inputs find leaks.
 func TestNoWrongDecisionIsNoAlarm(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	leakFolds = 5
+	leakFolds    = 5
+	neverHeldOut = -1
 	// Limits of the search for leaks: the number of cases, the number of values (cases × inputs),
 	// and the number of classes up to which intervals of numbers are tried.
 	mostLeakCases, mostLeakValues, mostLeakClasses = 2000, 10_000_000, 10
@@ -29,14 +30,16 @@ const (
 type Leak struct {
 	Input string
 	Error float64 // balanced held-out error: mean over classes of the fraction of wrong decisions
+	Rare  bool    // there are classes of fewer than leakFolds cases, which Error does not count
 }
 
 // Leaks finds inputs that alone predict the class almost perfectly, such as a copy of the label, or
 // a value that was only known after it. Every input is tried by itself in five folds: values as
-// categories, and numbers in as many intervals as there are classes. A test that is honestly right
-// in 85 % of the cases of each class would be as good as a leak with a probability of at most about
-// 1e-4. An honest test that is better than that cannot be distinguished from a leak, so a found
-// leak is a question to the reader.
+// categories, and numbers in as many intervals as there are classes. Classes of fewer than five
+// cases are never held out: their cases are in all training parts, and their errors do not count. A
+// test that is honestly right in 85 % of the cases of each class would be as good as a leak with a
+// probability of at most about 1e-4. An honest test that is better than that cannot be
+// distinguished from a leak, so a found leak is a question to the reader.
 func (d *Data) Leaks() (found []Leak) {
 	n, inputs := d.X.Dims()
 	most := min(mostLeakCases, mostLeakValues/inputs)
@@ -51,8 +54,18 @@ func (d *Data) Leaks() (found []Leak) {
 			c.count[k]++
 		}
 	}
-	if slices.Min(c.count) < leakFolds {
+	for k, n := range c.count {
+		if n >= leakFolds {
+			c.scored = append(c.scored, k)
+		}
+	}
+	if len(c.scored) < 2 {
 		return nil
+	}
+	for i, k := range c.label {
+		if c.count[k] < leakFolds {
+			c.fold[i] = neverHeldOut
+		}
 	}
 	var all []oneInput
 	first := 0 // column of the input
@@ -81,9 +94,10 @@ func (d *Data) Leaks() (found []Leak) {
 	}
 	for _, t := range all {
 		alone := good == 0 || good == 1 && t.Error < othersAreUseful
-		code := t.levels <= len(d.Classes)+1 && t.Error <= codeError
+		code := t.levels <= len(c.count)+1 && t.Error <= codeError
 		name := t.asLevels <= nameError && t.asNumber >= numberIsUseless
 		if t.surprising && (code || name || alone && t.Error <= numberError) {
+			t.Rare = len(c.scored) < len(c.count)
 			found = append(found, t.Leak)
 		}
 	}
@@ -113,7 +127,8 @@ type oneInput struct {
 // leakCheck has the cases, and the values of one input.
 type leakCheck struct {
 	count       []int // number of cases of each class
-	label, fold []int
+	scored      []int // classes of at least leakFolds cases
+	label, fold []int // of each case; fold may be neverHeldOut
 	value       []float64
 }
 
@@ -135,17 +150,17 @@ func (c *leakCheck) score(of Column) oneInput {
 	}
 	t.Error = min(t.asLevels, t.asNumber)
 	p := 1.0
-	for k, n := range c.count {
-		p *= distuv.Binomial{N: float64(n), P: honestError}.CDF(float64(wrong[k]))
+	for _, k := range c.scored {
+		p *= distuv.Binomial{N: float64(c.count[k]), P: honestError}.CDF(float64(wrong[k]))
 	}
 	t.surprising = p <= surprisingP
 	return t
 }
 
-// balanced returns the mean over classes of the fraction of wrong decisions.
+// balanced returns the mean over the scored classes of the fraction of wrong decisions.
 func (c *leakCheck) balanced(wrong []int) (sum float64) {
-	for k, n := range c.count {
-		sum += float64(wrong[k]) / float64(n) / float64(len(c.count))
+	for _, k := range c.scored {
+		sum += float64(wrong[k]) / float64(c.count[k]) / float64(len(c.scored))
 	}
 	return sum
 }

@@ -198,11 +198,17 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	}
 	for _, l := range of.leaks {
 		alone := fmt.Sprintf("alone predicts the class, with a held-out error of %.2g %%", 100*l.Error)
+		if l.Rare {
+			alone += " (classes of fewer than 5 cases not counted)"
+		}
 		described.Suspects = append(described.Suspects, record.ColumnReason{Column: l.Input, Reason: alone})
 		w := cause.Leak.New("input %q %s: was it known before the outcome?", l.Input, alone).In(ds.Name)
 		if !slices.Contains(p.Manifest.Warnings, w) {
 			p.warn(w)
 		}
+	}
+	if w := rareClasses(ds); !w.IsZero() && !slices.Contains(p.Manifest.Warnings, w) {
+		p.warn(w)
 	}
 	if !slices.ContainsFunc(p.Manifest.Data, func(d record.Described) bool {
 		return d.DataHash == described.DataHash && d.About == described.About
@@ -236,6 +242,23 @@ func (p *planner) aboutClass(section spec.DataSpec, ds *data.Data) {
 			"it is to be about the %d cases of %q", s.Name, ds.Classes[1], counts[1], ds.Classes[0], counts[0],
 			ds.Classes[0]).In(ds.Name))
 	}
+}
+
+// fewCases is the number of cases of a class below which its probabilities cannot be checked.
+const fewCases = 5
+
+// rareClasses warns of the classes of fewer than fewCases cases. A row of counts is many cases.
+func rareClasses(ds *data.Data) (w cause.Notice) {
+	var rare []string
+	for k, n := range ds.Counts() {
+		if n < fewCases && !ds.Schema.Counts {
+			rare = append(rare, fmt.Sprintf("%q (%d)", ds.Classes[k], n))
+		}
+	}
+	if len(rare) == 0 {
+		return w
+	}
+	return cause.Rare.New("classes with too few cases to check their probabilities: %s", strings.Join(rare, ", ")).In(ds.Name)
 }
 
 // group adds the groups of a file to the manifest, once.

@@ -86,6 +86,7 @@ var remedies = []remedy{
 	{kind: Comments, text: "put their first field in quotes"},
 	{kind: Percent, text: "write all alike"},
 	{kind: Leak, text: "drop what was not known before the outcome"},
+	{kind: Rare, text: "more cases of the class, or leave it out by classes"},
 	{kind: Labels, text: "write each class in one way"},
 	{kind: Coding, text: "name its encoding in the file, or save it as UTF-8"},
 	{kind: Builds, text: "run again with one"},
