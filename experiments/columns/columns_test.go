@@ -279,12 +279,16 @@ func TestCopies(t *testing.T) {
 		copies int // copies among 200 rows
 		want   string
 	}{"few": {"zone,b,y", 1, ""}, "some": {"zone,b,y", 20, "together"}, "most": {"zone,b,y", 150, ""},
-		"grouped": {"patient,b,y", 20, ""}, "numbered": {",zone,b,y", 20, "together"}} {
+		"grouped": {"patient,b,y", 20, ""}, "numbered": {",zone,b,y", 20, "together"},
+		"identified": {"customer_id,zone,b,y", 20, "together"}, "half, identified": {"customer_id,zone,b,y", 100, "together"}} {
 		k := -1
 		path := file(t, rows(200, of.head, func(i int) string {
 			number := ""
-			if k++; of.head[0] == ',' {
+			switch k++; {
+			case of.head[0] == ',':
 				number = fmt.Sprintf("%d,", k)
+			case of.head[0] == 'c':
+				number = fmt.Sprintf("%d,", 20000+7*k*k)
 			}
 			i = max(i, of.copies) // the first rows are equal
 			return number + fmt.Sprintf("p%d,%d,%d", i/3, i*i, i%2)

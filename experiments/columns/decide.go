@@ -63,7 +63,7 @@ func ReadGiven(path string, given Given) (*Table, error) {
 		return nil, err
 	}
 	t.decide(profiles, given)
-	if err := t.numbered(path); err != nil {
+	if err := t.recount(path); err != nil {
 		return nil, err
 	}
 	t.specify(profiles)
@@ -96,12 +96,12 @@ func (r *repeated) add(fields []string, leftOut []bool) {
 	}
 }
 
-// numbered counts the rows that repeat an earlier one, without regard to row numbers, if a column
-// has them.
-func (t *Table) numbered(path string) error {
+// recount counts the rows that repeat an earlier one, without regard to row numbers and other
+// identifiers, if columns have them: a copy of a row may have a new one.
+func (t *Table) recount(path string) error {
 	leftOut := make([]bool, len(t.Columns))
 	for j, c := range t.Columns {
-		leftOut[j] = c.Kind == rowNumber.Name
+		leftOut[j] = c.Use == ID
 	}
 	if !slices.Contains(leftOut, true) {
 		return nil

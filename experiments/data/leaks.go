@@ -128,7 +128,7 @@ type oneInput struct {
 type leakCheck struct {
 	count       []int // number of cases of each class
 	scored      []int // classes of at least leakFolds cases
-	label, fold []int // of each case; fold may be neverHeldOut
+	label, fold []int // class and fold of each case; a fold may be neverHeldOut
 	value       []float64
 }
 

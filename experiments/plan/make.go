@@ -258,7 +258,8 @@ func rareClasses(ds *data.Data) (w cause.Notice) {
 	if len(rare) == 0 {
 		return w
 	}
-	return cause.Rare.New("classes with too few cases to check their probabilities: %s", strings.Join(rare, ", ")).In(ds.Name)
+	const text = "classes with too few cases to check their probabilities: %s"
+	return cause.Rare.New(text, strings.Join(rare, ", ")).In(ds.Name)
 }
 
 // group adds the groups of a file to the manifest, once.
