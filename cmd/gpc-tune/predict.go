@@ -40,7 +40,8 @@ a cost.
 With --sets, or where the model was fitted with predict: {sets: …}, the column set names the classes that
 contain the true one with the coverage, for each class. --sets 0.9 needs a model fitted with sets.
 
-With --why, columns say what moved each prediction from the mean of the training cases: base, why[INPUT]
+With --why, columns say what moved each prediction from base, the mean over training cases (or with
+logistic_regression the prediction at the medians of all inputs): base, why[INPUT]
 for every input, whose sum is the difference, the nearest training cases by the kernel, and inputs
 outside of their range. Up to ten inputs these Shapley values are exact, beyond that sampled, with
 their standard error. It takes up to seconds a case.`,

@@ -105,6 +105,9 @@ func TestCasesOfAFile(t *testing.T) {
 		{withMoments, "training", func(f *File) { f.Training.Counts = []int{2} }},
 		{withMoments, "training.cases", func(f *File) { f.Training.Cases = 1 }},
 		{ofComparator, "training.medians", func(f *File) { f.Training.Medians = []float64{1} }},
+		{ofComparator, "training.least", func(f *File) { f.Training.Least, f.Training.Largest = []float64{1}, []float64{2} }},
+		{ofComparator, "training.least", func(f *File) { f.Training.Least = []float64{1, 2} }},
+		{ofComparator, "training.least", func(f *File) { f.Training.Least, f.Training.Largest = []float64{1, 2}, []float64{1, 1} }},
 		{ofComparator, "training.medians", func(f *File) { f.Inducing = [][]float64{{1, 2}} }},
 		{ofComparator, "schema", func(f *File) { f.Training = nil }},
 	} {
@@ -232,6 +235,21 @@ func TestPlaces(t *testing.T) {
 		6: "line 3, column 1", 7: "line 4, column 1", 100: "line 4, column 2"} {
 		if got := placeIn(text, offset); got != want {
 			t.Errorf("%d: %s, want %s", offset, got, want)
+		}
+	}
+}
+
+// A file without cases has the ranges of the inputs, rounded outwards by at most a fifth of their
+// width. An input of one value keeps it.
+func TestRangesWithoutCases(t *testing.T) {
+	f := ofTwo(condensed, "x", "y")
+	f.Columns.Inputs = append(f.Columns.Inputs, data.Column{Name: "c", Index: 3})
+	x := mat.NewDense(3, 3, []float64{0.123, -7.77, 5, 1.089, 3.21, 5, 0.5, 0, 5})
+	f.Keep(nil, x, &mat.Dense{}, Training{Cases: 3, Counts: []int{1, 2}}, nil, nil, nil)
+	least, largest := f.Ranges()
+	for j, want := range [][2]float64{{0.1, 1.1}, {-8, 4}, {5, 5}} {
+		if math.Abs(least[j]-want[0]) > 1e-12 || math.Abs(largest[j]-want[1]) > 1e-12 {
+			t.Errorf("input %d: %v to %v, want %v", j, least[j], largest[j], want)
 		}
 	}
 }

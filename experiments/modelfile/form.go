@@ -94,6 +94,10 @@ type Training struct {
 	// Medians has the medians of the preprocessed inputs if there are no inducing inputs. They
 	// replace missing values if Preprocess does not.
 	Medians []float64 `json:"medians,omitempty"`
+	// Least and Largest have the ends of the range of every preprocessed input, rounded outwards. A
+	// value far outside of it gets a warning.
+	Least   []float64 `json:"least,omitempty"`
+	Largest []float64 `json:"largest,omitempty"`
 }
 
 // Sets has the held-out cases with which the conformal sets of new cases compare, as in

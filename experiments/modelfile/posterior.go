@@ -120,6 +120,15 @@ func (f *File) inducing(classes []string, dim int, compared bool) (d objective.D
 		slices.ContainsFunc(t.Weights, func(w float64) bool { return !(w >= 0 && w <= math.MaxFloat64) }) {
 		return d, of, Wrong("training.weights", "want a number, 0 or more, for each class")
 	}
+	if len(t.Least) != len(t.Largest) || t.Least != nil && len(t.Least) != dim {
+		return d, of, Wrong("training.least", "%d least and %d largest values of %d inputs", len(t.Least),
+			len(t.Largest), dim)
+	}
+	for j, v := range t.Least {
+		if !(v <= t.Largest[j]) || math.IsInf(v, 0) || math.IsInf(t.Largest[j], 0) {
+			return d, of, Wrong("training.least", "a range from %v to %v of input %d", v, t.Largest[j], j)
+		}
+	}
 	sum := 0
 	for i, n := range t.Counts {
 		if sum += n; n < 0 || sum < 0 {
@@ -147,10 +156,60 @@ func (f *File) Keep(
 		if f.Schema, f.Inducing = condensed, rows(z); f.Inducing == nil {
 			of.Medians = medians(rows(x), len(f.Columns.ColumnNames()))
 		}
+		of.Least, of.Largest = rounded(ranges(rows(x)))
 		f.Training = &of
 		return
 	}
 	f.Labels, f.Targets, f.Inputs, f.Weights = labels, targets, rows(x), weights
+}
+
+// ranges returns the least and the largest value of every column.
+func ranges(rows [][]float64) (least, largest []float64) {
+	for i, row := range rows {
+		if i == 0 {
+			least, largest = slices.Clone(row), slices.Clone(row)
+		}
+		for j, v := range row {
+			least[j], largest[j] = min(least[j], v), max(largest[j], v)
+		}
+	}
+	return least, largest
+}
+
+// rounded widens ranges to multiples of a step of 2 to 20 % of their width, so that a file without
+// training cases has no value of one.
+func rounded(least, largest []float64) (lo, hi []float64) {
+	for j, v := range least {
+		if step := math.Pow(10, math.Floor(math.Log10((largest[j]-v)/5))); step > 0 {
+			least[j], largest[j] = step*math.Floor(v/step), step*math.Ceil(largest[j]/step)
+		}
+	}
+	return least, largest
+}
+
+// Ranges returns the least and the largest value of every preprocessed input of the training cases.
+// They are nil if the file does not have them.
+func (f *File) Ranges() (least, largest []float64) {
+	if f.Schema == condensed {
+		return f.Training.Least, f.Training.Largest
+	}
+	return ranges(f.Inputs)
+}
+
+// RawRanges is Ranges before preprocessing. With whitening, which mixes the inputs, it is nil for a
+// file without cases.
+func (f *File) RawRanges() (least, largest []float64) {
+	if f.Schema != condensed {
+		return ranges(rows(f.Raw()))
+	}
+	if f.Preprocess.Root != nil {
+		return nil, nil
+	}
+	for j, v := range f.Training.Least {
+		least = append(least, f.Preprocess.Original(j, v))
+		largest = append(largest, f.Preprocess.Original(j, f.Training.Largest[j]))
+	}
+	return least, largest
 }
 
 func rows(x *mat.Dense) (rows [][]float64) {
@@ -239,14 +298,14 @@ func (f *File) Substitutes() []float64 {
 // has neither. Values that whitening has dropped, along directions in which the training cases did
 // not vary, are the means.
 func (f *File) Raw() *mat.Dense {
-	rows, p := f.Inputs, f.Preprocess
+	rows := f.Inputs
 	if rows == nil {
 		rows = f.Inducing
 	}
 	if rows == nil {
 		return nil
 	}
-	d := len(f.Columns.ColumnNames())
+	p, d := f.Preprocess, len(f.Columns.ColumnNames())
 	out := mat.NewDense(len(rows), d, nil)
 	for i, row := range rows {
 		out.SetRow(i, row)

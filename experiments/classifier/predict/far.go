@@ -2,7 +2,6 @@ package predict
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -16,17 +15,10 @@ import (
 // like a value beyond them. Under a logarithm these are values of another order of magnitude.
 type span struct{ lo, hi float64 }
 
-// spansOf returns the span of every preprocessed input of the training cases; nil: there are
-// none in the model file.
-func spansOf(inputs [][]float64) (all []span) {
-	if len(inputs) == 0 {
-		return nil
-	}
-	for j := range inputs[0] {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, row := range inputs {
-			lo, hi = min(lo, row[j]), max(hi, row[j])
-		}
+// spansOf returns the span of every preprocessed input, from its least and largest values.
+func spansOf(least, largest []float64) (all []span) {
+	for j, lo := range least {
+		hi := largest[j]
 		all = append(all, span{lo - (hi - lo), hi + (hi - lo)})
 	}
 	return all

@@ -112,7 +112,7 @@ func restore(f *ModelFile, name string) (c *Classifier, err error) {
 	}
 	switch {
 	case err == nil:
-		c.substitutes, c.spans = f.Substitutes(), spansOf(f.Inputs)
+		c.substitutes, c.spans = f.Substitutes(), spansOf(f.Ranges())
 		return c, nil
 	case errors.Is(err, strictyaml.ErrMistakes): // the errors have the name
 		return nil, err

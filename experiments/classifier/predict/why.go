@@ -35,13 +35,16 @@ const (
 
 // explainer explains predictions of a model file.
 type explainer struct {
-	file       *modelfile.File
-	fitted     *modelfile.Fitted
-	outcome    func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)
-	inputs     []explain.Input
-	seen       *mat.Dense // training cases, or inducing inputs, before preprocessing
-	background *mat.Dense // some rows of seen
-	class      *int       // class whose probability is explained; nil: the most probable one of each case
+	file    *modelfile.File
+	fitted  *modelfile.Fitted
+	outcome func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)
+	inputs  []explain.Input
+	seen    *mat.Dense // training cases, or inducing inputs, before preprocessing
+	// least and most are the ends of the range of every input of the training cases, before
+	// preprocessing; nil: not known
+	least, most []float64
+	background  *mat.Dense // some rows of seen
+	class       *int       // class whose probability is explained; nil: the most probable one of each case
 }
 
 // newExplainer chooses the background: cases drawn from the training cases, or from the inducing
@@ -50,11 +53,11 @@ type explainer struct {
 func newExplainer(file *modelfile.File, fitted *modelfile.Fitted, cost float64,
 	outcome func(*kernel.Inputs) (job.Outcome, []cause.Notice, error)) *explainer {
 	e := &explainer{file: file, fitted: fitted, outcome: outcome, inputs: explain.Inputs(file.Columns.From())}
-	e.seen = file.Raw()
-	if e.seen == nil {
+	if e.seen = file.Raw(); e.seen == nil {
 		medians := file.Substitutes()
 		e.seen = mat.NewDense(1, len(medians), medians)
 	}
+	e.least, e.most = file.RawRanges()
 	predictions := math.Pow(2, float64(len(e.inputs)))
 	if len(e.inputs) > explain.MostExact {
 		predictions = explain.Walks * float64(len(e.inputs)+1)
@@ -187,13 +190,12 @@ func (e *explainer) nearest(row []float64) string {
 // outside lists the inputs of a case that are below the smallest or above the largest value of the
 // training cases, with that value.
 func (e *explainer) outside(row []float64) (texts []string) {
-	if n, _ := e.seen.Dims(); n == 1 {
+	if e.least == nil {
 		return nil
 	}
 	names := e.file.Columns.ColumnNames()
 	for j, v := range row {
-		column := mat.Col(nil, j, e.seen)
-		least, most := slices.Min(column), slices.Max(column)
+		least, most := e.least[j], e.most[j]
 		coded := func(c data.Column) bool { return c.Coded && c.Name == names[j] }
 		if slices.ContainsFunc(e.file.Columns.Inputs, coded) {
 			continue // codes of categories have no range
