@@ -34,20 +34,20 @@ SIGINT (Ctrl-C) or SIGTERM stops the server.`,
 	takesRuns(c, 1)
 	serve := serverFlags(c, signals)
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		return serve(func(token string, log *log.Logger) http.Handler { return live.New(args[0], token, log) })
+		return serve(func(_, token string, log *log.Logger) http.Handler { return live.New(args[0], token, log) })
 	}
 	return c
 }
 
 // serverFlags adds the flags of a server to c. The returned function prints the address and serves
-// the handler for a token until a signal comes.
+// the handler for an address and a token until a signal comes.
 func serverFlags(
 	c *cobra.Command, signals *interrupts,
-) func(handler func(token string, log *log.Logger) http.Handler) error {
+) func(handler func(address, token string, log *log.Logger) http.Handler) error {
 	address, open := "127.0.0.1:0", false
 	c.Flags().StringVar(&address, "listen", address, "loopback address and port; port 0 chooses a free one")
 	c.Flags().BoolVar(&open, "no-token", false, "answer every user of this machine, without a token")
-	return func(handler func(token string, log *log.Logger) http.Handler) error {
+	return func(handler func(address, token string, log *log.Logger) http.Handler) error {
 		listener, err := live.Listen(address)
 		if err != nil {
 			return usage("--listen: %w", err)
@@ -58,7 +58,7 @@ func serverFlags(
 			url += "?token=" + token
 		}
 		log := log.New(c.ErrOrStderr(), "gpc-tune: ", 0)
-		h := handler(token, log)
+		h := handler(listener.Addr().String(), token, log)
 		signals.endsWell() // once the address is printed, a signal is a normal end
 		fmt.Fprintln(c.OutOrStdout(), url)
 		drained, done := signals.drain()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log"
 	"net/http"
 
@@ -9,11 +10,12 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	"github.com/gpc-tune/gpc-tune/experiments/live"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 )
 
 func serveModelCommand(signals *interrupts) *cobra.Command {
 	var (
-		serve    func(func(token string, log *log.Logger) http.Handler) error
+		serve    func(func(address, token string, log *log.Logger) http.Handler) error
 		deciding func() spec.Deciding
 	)
 	c := &cobra.Command{
@@ -55,9 +57,28 @@ to 25 s.`,
 			if model, err = model.Deciding(deciding()); err != nil {
 				return err
 			}
-			return serve(func(token string, log *log.Logger) http.Handler { return live.NewModel(model, token, log) })
+			return serve(func(address, token string, log *log.Logger) http.Handler {
+				with := map[bool]string{true: ", with the TOKEN of the address"}[token != ""]
+				fmt.Fprintf(c.ErrOrStderr(), "a prediction%s: %s\n", with,
+					askedByCurl(address, token != "", model.FormRow(nil)))
+				return live.NewModel(model, token, log)
+			})
 		},
 	}
 	serve, deciding = serverFlags(c, signals), decidingFlags(c)
 	return c
+}
+
+// askedByCurl is a command that asks a server of a model for the prediction of a row. It leaves the
+// token to the reader, because a log may keep it.
+func askedByCurl(address string, token bool, row []byte) string {
+	command := []string{"curl", "-s", address + "/predict", "-H", "Content-Type: application/json"}
+	if token {
+		command = append(command, "-H", "Authorization: Bearer TOKEN")
+	}
+	const most = 2000
+	if len(row) > most {
+		row = []byte(`{"rows": [{"COLUMN": null}]}`)
+	}
+	return terminal.CommandLine(append(command, "-d", string(row))...)
 }

@@ -68,7 +68,7 @@ func TestServeBesideARun(t *testing.T) {
 		got, err := io.ReadAll(answer.Body)
 		return err == nil && bytes.Equal(got, want)
 	})
-	if more := served.stops(t); !strings.HasPrefix(more, "gpc-tune: run: there is no run yet\ngpc-tune: run: reading\n") {
+	if more := served.stops(t); !strings.HasPrefix(more, "gpc-tune: run: there is no run yet; waiting for it\ngpc-tune: run: reading\n") {
 		t.Error(more)
 	}
 }

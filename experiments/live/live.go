@@ -175,7 +175,7 @@ func (s *state) make(before *state, dir string, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.report == nil:
-		s.trouble = dir + ": there is no run yet"
+		s.trouble = dir + ": there is no run yet; waiting for it"
 	case errors.Is(err, fs.ErrNotExist):
 		s.trouble = dir + ": the run folder is gone"
 	}

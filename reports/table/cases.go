@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// mostStrange is the maximum number of cases in the table of strange cases.
-	mostStrange = 10
+	// The table of strange cases has up to mostStrange of them, and at least leastListed cases,
+	// strange or not.
+	mostStrange, leastListed = 10, 3
 	// strange is the probability of an outcome that is strange: of the label, or of an observed
 	// number at least as far from its mean.
 	strange = 0.05
@@ -49,10 +50,9 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 		for k, row := range s.Fit.Rows {
 			p, less := outcome(*s.Predictions, k)
 			expected, predictions = expected+less, predictions+1
-			if p >= strange {
-				continue
+			if p < strange {
+				off++
 			}
-			off++
 			of := strangeCase{row, k, s, p}
 			if i, known := at[row]; !known {
 				at[row], all = len(all), append(all, of)
@@ -72,10 +72,16 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 	t.Table = Table{Lead: fmt.Sprintf("The outcome of %d of %d held-out predictions %s has a probability below %v; "+
 		"expect %.0f if the probabilities are right.", off, predictions, title, strange, expected)}
 	if off > 0 {
-		t.Lead += " Such a case may have a wrong label or value, or be unlike the others. case is its row, from 0."
+		t.Lead += " Such a case may have a wrong label or value, or be unlike the others."
 	}
+	t.Lead += " The least probable cases follow; case is the row, from 0."
+	listed := slices.IndexFunc(all, func(c strangeCase) bool { return c.outcome >= strange })
+	if listed < 0 {
+		listed = len(all)
+	}
+	all = all[:min(len(all), max(listed, leastListed), mostStrange)]
 	ids := []string{}
-	for _, of := range all[:min(mostStrange, len(all))] {
+	for _, of := range all {
 		c := r.Configurations[of.study.Fit.Configuration]
 		values := carried(r, c.Record.DataHash, of.study.Evaluation == "test")
 		if t.Columns == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/reporttest"
 )
 
-// The cases whose labels are least probable are listed, the least probable first, with their ids.
+// The cases whose labels are least probable are listed, three of them at least, the least probable
+// first, with their ids.
 // The number of them stands beside the number to expect.
 func TestStrangeCases(t *testing.T) {
 	bits := make([]float64, 42)
@@ -24,7 +25,7 @@ func TestStrangeCases(t *testing.T) {
 	m.IDs = []record.IDs{{DataHash: m.Configurations[0].DataHash, Rows: []int{3, 7}, Columns: []record.IDColumn{{Name: "name", Values: []string{"Ada", "Bo"}}}}}
 	r := reporttest.Build(t, m, lines)
 	all := strangeCases(r)
-	if len(all) != 1 || len(all[0].Rows) != 2 {
+	if len(all) != 1 || len(all[0].Rows) != 3 {
 		t.Fatalf("%+v", all)
 	}
 	got := all[0]
@@ -32,7 +33,7 @@ func TestStrangeCases(t *testing.T) {
 	if want := "The outcome of 2 of 42 held-out predictions of #0 has a probability below 0.05; expect 0 if "; !strings.HasPrefix(got.Lead, want) {
 		t.Errorf("%s", got.Lead)
 	}
-	for i, want := range []string{"7|Bo|" + names[1] + "|" + names[0] + "|0.998|0.002", "3|Ada|" + names[1] + "|" + names[0] + "|0.9844|0.016"} {
+	for i, want := range []string{"7|Bo|" + names[1] + "|" + names[0] + "|0.998|0.002", "3|Ada|" + names[1] + "|" + names[0] + "|0.9844|0.016", "0||" + names[0] + "|" + names[0] + "|0.7071|0.71"} {
 		if text := strings.Join(Texts(got.Rows[i]), "|"); text != want {
 			t.Errorf("row %d: %s, want %s", i, text, want)
 		}
