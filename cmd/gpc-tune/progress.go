@@ -12,8 +12,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/search/schedule"
 )
 
-// The intervals between progress lines, without a terminal and on one.
-const quietInterval, shownInterval = 10 * time.Second, 100 * time.Millisecond
+// The intervals between progress lines, without a terminal and on one. Without a terminal the first
+// line comes after firstInterval.
+const quietInterval, shownInterval, firstInterval = 10 * time.Second, 100 * time.Millisecond, 2 * time.Second
 
 // shortestBar is the least number of columns for a bar.
 const shortestBar = 12
@@ -42,7 +43,7 @@ func (p *progress) of(all []record.Configuration) {
 }
 
 func newProgress(w io.Writer) *progress {
-	p := &progress{w: w, last: time.Now()}
+	p := &progress{w: w, last: time.Now().Add(firstInterval - quietInterval)}
 	if o, ok := w.(*output); ok && o.terminal {
 		p.w, p.width, p.last = o.to, o.width, time.Time{} // the line is not escaped
 	}

@@ -83,4 +83,13 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	if got := written.String(); got != "4 of 444 jobs, 2 failed\n" {
 		t.Errorf("without a terminal: %q", got)
 	}
+	written.Reset()
+	for _, since := range []time.Duration{firstInterval / 2, firstInterval} { // since the beginning
+		quiet = newProgress(&written)
+		quiet.last = quiet.last.Add(-since)
+		quiet.event(event)
+		if some := written.Len() > 0; some != (since == firstInterval) {
+			t.Errorf("after %v there is %q", since, written.String())
+		}
+	}
 }

@@ -147,7 +147,7 @@ func (t *Table) decide(profiles []*profile, given Given) {
 	grouped := false
 	for j, p := range profiles {
 		if j == t.Label {
-			t.labelled(p)
+			t.labelled(p, slices.Contains(given.Texts, cells.Name(t.Naming(j))))
 			continue
 		}
 		for _, k := range kinds {
@@ -204,8 +204,8 @@ func (t *Table) take(profiles []*profile) {
 	}
 }
 
-// labelled describes the label.
-func (t *Table) labelled(p *profile) {
+// labelled describes the label. If texts is true, its values are classes even if all are numbers.
+func (t *Table) labelled(p *profile, texts bool) {
 	for text, n := range p.missingWords { // none may be a class, such as no disease
 		if strings.EqualFold(text, "none") && float64(n) > notableShare*float64(p.present) && p.classes() {
 			delete(p.missingWords, text)
@@ -230,7 +230,8 @@ func (t *Table) labelled(p *profile) {
 	t.Unlabelled = p.missing
 	c := Column{Name: p.name, Kind: "label", Use: Label, Missing: p.missing}
 	limit := data.MaxClasses
-	t.Numeric = p.isNumber() && !p.classes() && !(p.isWhole() && p.levels != nil && len(p.levels) <= mostClasses)
+	t.Numeric = p.isNumber() && !p.classes() && !(p.isWhole() && p.levels != nil &&
+		(texts || len(p.levels) <= mostClasses))
 	switch {
 	case t.Numeric:
 		of := p.tally()

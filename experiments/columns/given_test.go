@@ -47,3 +47,18 @@ func TestGiven(t *testing.T) {
 		t.Errorf("%v, order %v", err, table.Spec.Order)
 	}
 }
+
+// A label of 30 different whole numbers is a number, but if its owner knows its values as names,
+// they are classes.
+func TestGivenClassesOfNumbers(t *testing.T) {
+	path := file(t, rows(300, "x,label", func(i int) string { return fmt.Sprintf("%d,%d", i*i%97, 40+i%30) }))
+	for _, texts := range [][]cells.Name{nil, {"label"}} {
+		table, err := ReadGiven(path, Given{Label: "label", Texts: texts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if classes := len(table.Classes); table.Numeric != (texts == nil) || classes != map[bool]int{true: 0, false: 30}[texts == nil] {
+			t.Errorf("with %q numeric is %v, and there are %d classes", texts, table.Numeric, classes)
+		}
+	}
+}

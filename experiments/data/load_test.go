@@ -583,3 +583,31 @@ func TestSchemaCheck(t *testing.T) {
 		}
 	}
 }
+
+// Classes with a single case are one warning.
+func TestSingleCases(t *testing.T) {
+	for labels, want := range map[string]string{
+		"a,a,b,b":      "",
+		"a,a,b":        `class "b" has a single case`,
+		"a,a,b,10,c d": `3 classes have a single case: "10", "b", "c d"`,
+	} {
+		var table strings.Builder
+		table.WriteString("x,label\n")
+		for i, label := range strings.Split(labels, ",") {
+			fmt.Fprintf(&table, "%d,%s\n", i, label)
+		}
+		d, err := Load(Spec{Train: file(t, "train.csv", table.String()), Label: "label"}, "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range d.Warnings {
+			if w.Kind == cause.Single {
+				got = append(got, w.Text)
+			}
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("labels %s: %q, want %q", labels, got, want)
+		}
+	}
+}

@@ -91,14 +91,21 @@ func (s Spec) readTrain(src tables.Source) (*Data, error) {
 	if s.Duplicates == "together" {
 		d.Groups = d.alike()
 	}
+	var single []string
 	for k, n := range d.Counts() {
 		switch {
 		case n == 1:
-			d.Warnings = append(d.Warnings, cause.Single.New("class %q has a single case", d.Classes[k]))
+			single = append(single, strconv.Quote(d.Classes[k]))
 		case n == len(d.Labels):
 			t.Faults.Add(0, 0, "has only cases of class %q%s; at least two classes are needed", d.Classes[k],
 				t.leftOut())
 		}
+	}
+	switch n := len(single); {
+	case n == 1:
+		d.Warnings = append(d.Warnings, cause.Single.New("class %s has a single case", single[0]))
+	case n > 1:
+		d.Warnings = append(d.Warnings, cause.Single.New("%d classes have a single case: %s", n, Abridged(single)))
 	}
 	d.warnOfWeights()
 	return d, t.Faults.Err()
