@@ -6,8 +6,9 @@ Search tune any function. ``print(explain("kernels"))`` lists the kernels, and e
 
 import re
 
+from . import _process
 from ._classifiers import GaussianProcessClassifier, TunedClassifier, load
-from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain, working
+from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain
 from ._report import Effects, Report
 from ._search import Asked, Search, StopTrial, Trial, minimize
 
@@ -19,7 +20,7 @@ def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(f"module 'gpc_tune' has no attribute {name!r}")
     try:
-        with working() as process:
+        with _process.working() as process:
             version = process.command("version").split()[1].lstrip("v").replace("-devel", ".dev0").replace("+", ".")
     except GpcTuneError as wrong:  # hasattr and getattr expect this type
         raise AttributeError(str(wrong)) from wrong

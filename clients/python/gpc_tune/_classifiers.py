@@ -5,6 +5,7 @@ import inspect
 import io
 import json
 import os
+import pathlib
 import re
 import warnings
 from typing import Any, Mapping, Optional, Sequence, Union
@@ -35,29 +36,22 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                       "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=3)
         y = y[:, 0]
-    if y.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     of = y.dtype.kind
     for wrong, text in (
+            (y.ndim != 1, f"y should be a 1d array, got an array of shape {y.shape} instead."),
             (of == "O" and any(v is None or v != v for v in y.tolist()), "Input y contains NaN; leave the cases out."),
             (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
             (of == "c", "Complex data not supported"),
             (of == "f" and not np.isfinite(y).all(), "Input y contains NaN or infinity."),
-            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: 'continuous': y > limit has classes")):
+            (of == "f" and (y != np.floor(y)).any(), "Unknown label type: continuous. y has numbers, and this package "
+             "predicts classes; y > limit makes two classes of it")):
         if wrong:
             raise ValueError(text)
-    return np.unique(y, return_inverse=True)
-
-
-def _weights(sample_weight: Any, n: int) -> np.ndarray:
-    """The weight of each case, (n,): 1 where nothing else is said."""
-    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    w = np.full(n, float(w)) if w.ndim == 0 else w
-    if w.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {w.shape}, expected {(n,)}!")
-    if len(wrong := np.flatnonzero(~(np.isfinite(w) & (w >= 0)))):
-        raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {wrong[0]} is {w[wrong[0]]}")
-    return w
+    classes, coded, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if of in "iuf" and len(classes) > (10 if 1 in counts else 20):
+        warn(f"y looks like a number: each of its {len(classes)} values is taken for a class, and the classes with one "
+             f"case are {(counts == 1).sum()}; y > limit makes two classes of it")
+    return classes, coded
 
 
 class _Classifier(ClassifierMixin, BaseEstimator):
@@ -76,10 +70,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         classes, coded = _labels(y)
         if len(coded) != n:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(coded)}]")
-        weight = _weights(sample_weight, n)
+        weight = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
+        weight = np.full(n, float(weight)) if weight.ndim == 0 else weight
+        if weight.shape != (n,):
+            raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
+        if len(bad := np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))):
+            i = bad[0]
+            raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {i} is {weight[i]}")
         kept = weight > 0
-        present = len(np.unique(coded[kept]))
-        if present < 2:
+        if (present := len(np.unique(coded[kept]))) < 2:
             found = f"one class (n_samples = {n})" if len(classes) < 2 else "one class whose sample_weight is not 0"
             raise ValueError("This classifier needs samples of at least 2 classes in the data, but the data contains "
                              f"only {found if kept.any() else 'rows whose sample_weight is 0'}")
@@ -99,6 +98,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         rows = np.flatnonzero(kept)
         if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
+            if same := [f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)]:
+                warn(f"{', '.join(same)}: an identifier, by its name and as every row has another value? Leave it out")
             rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
@@ -137,24 +138,16 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return proba, decisions
 
     def _table_of(self, X: Any) -> tuple[list[str], list[_table.Values], int]:
-        """The names of the inputs, their values for the rows of X, and the number of rows."""
-        self._fitted("schema")
+        """The names of the inputs, their values for the rows of X, and the number of rows. Raises or warns if names or
+        number of columns are not those of the training table."""
+        header = [i.name for i in self._inputs]
         names, columns, n = _table.columns_of(X)
-        self._compare(names, len(columns))
-        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
-        for i, of in zip(self._inputs, table) if n > 1 else ():
-            if i.kind == "number" and isinstance(of, list) and max(of) and not re.search(rb"\d", b" ".join(of)):
-                raise ValueError(f"no value of {i.name!r} is a number as in fit; one is {max(of).decode()!r}")
-        return [i.name for i in self._inputs], table, n
-
-    def _compare(self, names: Optional[list[Any]], d: int) -> None:
-        """Raises or warns if names or number of columns are not those of the training table."""
-        kind, fitted = type(self).__name__, getattr(self, "feature_names_in_", None)
+        kind, d, fitted = type(self).__name__, len(columns), getattr(self, "feature_names_in_", None)
         if names is not None and not all(isinstance(name, str) for name in names):
             names = None
         if (fitted is None) != (names is None):
             warnings.warn(f"X has feature names, but {kind} was fitted without feature names" if names else f"X does "
-                          f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=5)
+                          f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
         elif fitted is not None and names != fitted.tolist():
             lists = {"Feature names unseen at fit time": set(names or ()) - set(fitted),
                      "Feature names seen at fit time, yet now missing": set(fitted) - set(names or ())}
@@ -164,6 +157,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                 text or "Feature names must be in the same order as they were in fit.\n"))
         if d != self.n_features_in_:
             raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
+        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
+        for i, of in zip(self._inputs, table) if n > 1 else ():
+            if i.kind == "number" and isinstance(of, list) and max(of) and not re.search(rb"\d", b" ".join(of)):
+                raise ValueError(f"no value of {i.name!r} is a number as in fit; one is {max(of).decode()!r}")
+        return header, table, n
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes, (n,), of the rows of X, (n, d). A text in place of a number counts as missing, with a warning;
@@ -184,9 +182,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         GaussianProcessClassifier(cv=...). The array of bool, (n, classes), or frame says which classes are in each."""
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
-        if self._fitted("sets") is None:
-            raise InvalidError("the model has no held-out folds to compare with: use GaussianProcessClassifier(cv=10), more "
-                               "time, or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in your study")
+        if self._model.field("sets") is None:
+            raise InvalidError("the model has no held-out folds to compare with: use GaussianProcessClassifier(cv=10), "
+                               "more time, or evaluate: {kfold: {k: 10}} and predict: {sets: {coverage: 0.9}} in yours")
         rows = csv.DictReader(io.StringIO(self._run(X, None, "predict", "--sets", repr(float(coverage)))))
         out = np.array([[name in row["set"].split("; ") for name in self._names] for row in rows], dtype=bool)
         return _table.frame(dict(zip(self.classes_.tolist(), out.T)), X.index) if hasattr(X, "iloc") else out
@@ -226,7 +224,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             pairs (pairs of names): Inputs whose joint effect is shown: of the first at three values of the second.
             repeats (int): Permutations of each input, 2 or more.
             random_state (int, optional): Seed of the permutations."""
-        self._fitted("schema")
         known = {str(name): i.name for name, i in zip(getattr(self, "feature_names_in_", ()), self._inputs)}
         args = ["--repeats", str(repeats), "--seed", str(1 if random_state is None else _seed(random_state))]
         every = [] if y is not None or pairs else [i["name"] for i in self._model.field("columns")["inputs"]]
@@ -262,24 +259,21 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     @property
     def log_evidence_(self) -> float:
         """The log evidence of the fitted model, in nats; NaN where its method has none."""
-        return float(self._fitted("log_evidence"))
+        return float(self._model.field("log_evidence"))
 
     @property
     def hyperparameters_(self) -> dict[str, float]:
         """The hyperparameters in natural units, by the names of the report: see the class."""
-        self._fitted("theta")
         return self._model.hyperparameters
 
-    def _fitted(self, field: str) -> Any:
-        if not hasattr(self, "_model"):
+    def __getattr__(self, name: str) -> Any:
+        if re.fullmatch("_(model|inputs|names)|[a-z].*_", name) and "_model" not in vars(self):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
-        return self._model.field(field)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the model file, which load, gpc-tune predict and serve-model read. It has training cases."""
-        self._fitted("schema")
-        with open(path, "wb") as file:
-            file.write(self._model.file)
+        pathlib.Path(path).write_bytes(self._model.file)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, which are the arguments of the class, by their names."""
@@ -307,13 +301,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
 
 def _names(classes: np.ndarray) -> list[str]:
-    """The classes as texts of the program, or "class 0", "class 1", ... where it may take one of these for missing, a
-    number or several classes."""
+    """The classes as texts of the program; "class 0", ... where it may take one for missing, a number or several."""
     names = [_table.text_of(c).decode() for c in classes.tolist()]
     whole = [bool(re.fullmatch(r"-?(0|[1-9]\d{0,14})", name)) for name in names]
     unclear = r"=.*|.*;.*|[\W\d_]*\d[\W\d_]*|[-+]?[\d.]+e[-+]?\d+|[-+]?inf(inity)?"
-    if len(names) > 10 and all(whole):  # so many numbers may be taken for a target of regression
-        return [f"class {name}" for name in names]
     plain = all(is_whole or not re.fullmatch(unclear, name, re.I) for name, is_whole in zip(names, whole))
     return names if plain and len(set(names)) == len(names) else [f"class {k}" for k in range(len(names))]
 
@@ -361,6 +352,7 @@ class GaussianProcessClassifier(_Classifier):
             linear, polynomial, constant, noise, periodic, neural_network or hamming. With options, such as a length
             scale for each input: ``{"se": {"ard": True}}``. Of others: ``{"sum": ["se", "noise"]}``, product, active,
             additive, per_class, and choice, if tune has restarts. A mapping may be text too: ``"{sum: [se, noise]}"``.
+            Of a list of kernels the one with the largest log evidence is taken, with a warning that says which.
         inference (text or mapping): Method that approximates the posterior and predicts: ep, laplace, pl, online,
             variational, ensemble_mean_field, naive_mean_field, sampling, ``{"ep": {"inducing": 200}}`` for thousands of
             cases; or another classifier: base_rate, p1nn, least_squares, svm, logistic_regression.
@@ -409,8 +401,7 @@ def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
     Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
     its best model and its inputs. get_params has kernel, inference, likelihood, mean, classes, preprocess and
     random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all."""
-    with open(path, "rb") as file:
-        model = Model(file.read())
+    model = Model(pathlib.Path(path).read_bytes())
     if not (columns := model.field("columns")):
         raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
     out = GaussianProcessClassifier(**model.arguments(), random_state=model.field("seed") or None)
@@ -433,8 +424,7 @@ def _seed(random_state: Any) -> int:
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
 
-    After fit, report_ and answer_ say which model is best, by how much, and what to doubt. Then predict_proba and
-    predict use it, sets, why and effects explain its predictions, and save or a pickle keeps it.
+    report_ and answer_ say which model is best, by how much, and what to doubt; predictions are those of the best.
 
         >>> X = np.random.default_rng(0).normal(size=(60, 2))
         >>> y = X[:, 0] + X[:, 1] ** 2 > 1
@@ -452,21 +442,23 @@ class TunedClassifier(_Classifier):
             {"coverage": 0.9}, "threshold": {"maximise": "f1"}}``, of which sets() needs the first, and ``"data"``
             without files, as the table of fit takes their place. YAML has the first ones below model, and all that is
             needed. By default kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed.
-        time (text or seconds, optional): About the time of the default study: 30s, 2m (the default), 4h or overnight.
+        time (text or seconds, optional): What the default study of a large table is expected to take where nothing else
+            runs, within half of it, and no limit: 30s, 2m (the default), 4h or overnight. Small tables take less.
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
 
     Attributes:
         classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
-        answer_ (dict): ``model``, arguments by which GaussianProcessClassifier fits the best one again (but for options
-            of tune); ``configuration``, its number; ``score``, which decides, in units of ``by``, with its 95 %
-            interval ``low`` to ``high``, over ``cases`` held out by ``evaluation``, and ``corrected`` for the choice of
-            ``competed``; ``scores``, as log_loss or error_rate, each with value and ci95; ``margin`` to the ``next``
-            best, with ``p``; ``set``, numbers of those that may be best; ``alternatives``, without the best, which is
-            ``at_most`` this worse than any; ``rivals``, a list of dicts for the other models: configuration, score,
-            difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons to
-            doubt with remedies; ``dataset``, ``label``, ``left_out``, ``suspects``, ``drivers`` and ``recalibrated`` as
-            ``explain("drivers")`` says. The score is information_bits, how many bits per case log loss is below that of
-            guessing by class frequencies. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
+        answer_ (dict): ``model``, arguments, some as text of YAML, with which GaussianProcessClassifier fits the best
+            one again (but for options of tune); ``configuration``, its number; ``score``, which decides, in units of
+            ``by``, with its 95 % interval ``low`` to ``high``, over ``cases`` held out by ``evaluation``, and
+            ``corrected`` for the choice of ``competed``; ``scores``, as log_loss or error_rate, each with value and
+            ci95; ``margin`` to the ``next`` best, with ``p``; ``set``, numbers of those that may be best;
+            ``alternatives``, without the best, which is ``at_most`` this worse than any; ``rivals``, a list of dicts
+            for the other models: configuration, score, difference, low, high, p and in_set; ``skill``, whether it is
+            better than chance; ``trust``, reasons to doubt with remedies; ``dataset``, ``label``, ``left_out``,
+            ``suspects``, ``drivers`` and ``recalibrated`` as ``explain("drivers")`` says. The score is
+            information_bits, how many bits per case log loss is below that of guessing by class frequencies.
+            ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
             ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes."""
@@ -489,7 +481,8 @@ class TunedClassifier(_Classifier):
             self.study_ = study if "\nevaluate: {hold_out" in study else re.sub(r"\npredict: \{|\Z", lambda at: (
                 "\npredict: {sets: {coverage: 0.9}" + (", " if at[0] else "}\n")), study, count=1)  # sets need folds
         elif self.time is not None:
-            raise InvalidError("time is for the default study: leave it out with a study of your own")
+            raise InvalidError("time is for the default study. In yours each search has a limit by "
+                               '"tune": {"stop": {"time": "30s"}}')
         else:
             self.study_, name = (_filled({**self.study, **seed}, data, len(self.classes_), len(self._rows)), "") \
                 if isinstance(self.study, Mapping) else _with_data(self.study, data)
@@ -527,8 +520,7 @@ def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:
     if "\n  train: train.parquet #" in text or '\n  "train": "train.parquet",' in text:
         return text, ""  # study_ of another classifier
     if "\n" not in text and ": " not in text:
-        with open(text, encoding="utf-8") as file:
-            text, name = file.read(), text
+        text, name = pathlib.Path(text).read_text(encoding="utf-8"), text
     text = re.sub(r"(?m)^data:.*\n?(?:(?:[ \t\-}\]#].*)?(?:\n|\Z))*?(?=^\w|\Z)",
                   lambda at: "\n" * at[0].count("\n"), text)  # so that lines keep their numbers
     return text.rstrip() + f"\ndata: {json.dumps({'preprocess': 'standardize', **data})}\n", name

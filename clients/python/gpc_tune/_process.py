@@ -24,13 +24,14 @@ _PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
 _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predict|report|run|search|show|tell)\b)"
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^\S+ \((?:a flag|a column|a field of manifest|.*: program\)|gpc-tune list (?:figures|formats))(?s:.*?)"
-     r"(?=^\S+ \(|\Z)", ""), (r"^(?:--(?=[a-z-]+:? )|train(?:, |: (?=input )))", ""),
+     r"(?=^\S+ \(|\Z)", ""), (r"(?:^--(?=[a-z-]+:? )|^train[,:] |(?<=\()train, )", ""),
     (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "),
     (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
     (r"choose another folder with -o", "give another folder"), (r"in a file:$", "in a study:"),
     (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),
     ("importance needs 3 cases with a label, and 0 have one", "importances need y, the labels"),
-    (r"name it under drop or id", "leave the column out"), ("; name the column that holds the label", ""),
+    (r"name it under drop or id", "leave the column out"), (r"\bdataset train, |; name the column that holds the label",
+     ""), ("best on train:", "best:"), ("in the training file", "in fit"), ("dropped by the file", "as study_ says"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
 
@@ -47,9 +48,6 @@ class GpcTuneError(RuntimeError):
     def __init__(self, text: str, code: Optional[int] = None):
         super().__init__(text)
         self.code = code
-
-    def __reduce__(self):
-        return type(self), (str(self), self.code)
 
 
 class InvalidError(GpcTuneError, ValueError):
@@ -190,10 +188,7 @@ class Process:
 
     def forget(self) -> None:
         """Closes what a fork of this interpreter has inherited; the process belongs to its parent."""
-        self.close.detach()
-        for end in (self._child.stdin, self._child.stdout):
-            with contextlib.suppress(OSError):
-                end.close()  # type: ignore[union-attr]
+        self.close.detach(), self._child.stdin.close(), self._child.stdout.close()  # type: ignore[union-attr]
         self._child.returncode = 0
 
 
@@ -273,17 +268,15 @@ def working() -> Iterator[Process]:
 
 
 def keep(owner: Any, process: Process) -> Process:
-    """Keeps a process alive until its owner is gone."""
+    """Keeps a process alive until the last of its owners is gone, whatever else refers to it, such as a traceback."""
+    def leave() -> None:
+        process.models -= 1
+        if not process.models and not process.busy:
+            process.close()
+
     process.models += 1
-    weakref.finalize(owner, _leave, process).atexit = False
+    weakref.finalize(owner, leave).atexit = False
     return process
-
-
-def _leave(process: Process) -> None:
-    """Ends a process with the last of its owners, whatever else refers to it, such as a traceback."""
-    process.models -= 1
-    if not process.models and not process.busy:
-        process.close()
 
 
 class Model:

@@ -3,7 +3,7 @@
 import functools
 import html
 import pathlib
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Callable, Union
 
 import numpy as np
 
@@ -37,33 +37,32 @@ class Effects:
         importance (table, a row for each input, the most important first): ``input``; ``bits``, the information per
             case that predictions lose if the values of the input come from other cases, with the ends ``lo`` and ``hi``
             of its 95 % interval; ``noise``, the level of noise. Empty without labels.
-        curves (table, a row for each point of each curve): ``input``; ``kind``, partial_dependence or
-            accumulated_local; ``scale``, probability or latent; ``class``; ``beside`` and ``given``, the second input
-            of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is ``level``;
-            ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has one importance, and
-            curves of its parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
+        curves (table, a row for each point of each curve): ``input``; ``kind``, partial_dependence, the mean prediction
+            if all cases had this x, or accumulated_local, local effects up to x, with the mean 0; ``scale``, probability
+            or latent, the latent function; ``class``, of two the positive one alone; ``beside`` and ``given``, the
+            second input of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is
+            ``level``; ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has curves of its
+            parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
         base_bits (float): Information of the predictions of the labelled cases, in bits per case; NaN without labels.
         report_ (Report): The page with all tables and pictures, which a notebook shows."""
-    def __init__(self, of: Mapping[str, Any], names: Mapping[str, Any], classes: Mapping[str, Any],
-                 page: Callable[[], str]):
+    def __init__(self, of: dict[str, Any], names: dict[str, Any], classes: dict[str, Any], page: Callable[[], str]):
         self.base_bits = float(of["base_bits"]) if of["scored"] else float("nan")
         rows = of["importance"] or []
         self.importance = _table.frame({"input": [names.get(row["input"], row["input"]) for row in rows], **{
             key: np.array([row[key] for row in rows], dtype=float) for key in ("bits", "lo", "hi", "noise")}})
-        columns: dict[str, list[Any]] = {key: [] for key in ("input", "kind", "scale", "class", "beside", "given", "x",
-                                                             "level", "mean", "lo", "hi")}
+        columns: dict[str, Any] = {key: [] for key in "input kind scale class beside given x level mean lo hi".split()}
         for curve in of["curves"] or []:
-            n, levels = len(curve["x"]), curve.get("names")
+            n, levels, shown = len(curve["x"]), curve.get("names"), {"input": names, "beside": names, "class": classes}
             for key in ("input", "beside", "kind", "scale", "given", "class"):
-                shown = {"input": names, "beside": names, "class": classes}.get(key, {})
-                columns[key] += [shown.get(curve.get(key), curve.get(key, ""))] * n
-            columns["x"] += [np.nan] * n if levels else curve["x"]
+                columns[key] += [shown.get(key, {}).get(curve.get(key), curve.get(key, ""))] * n
             columns["level"] += levels or [""] * n
-            for key in ("mean", "lo", "hi"):
-                columns[key] += curve.get(key) or [np.nan] * n
-        columns.update({key: np.array(columns[key], dtype=float) for key in ("x", "mean", "lo", "hi")})  # type: ignore
+            for key in ("x", "mean", "lo", "hi"):
+                columns[key] += (key != "x" or not levels) and curve.get(key) or [np.nan] * n
+        columns.update({key: np.array(columns[key], dtype=float) for key in ("x", "mean", "lo", "hi")})
         self.curves = _table.frame(columns)
-        self._page, self._text = page, f"importance of {len(rows)} inputs, points of curves: {len(columns['x'])}"
+        self._page, self._text = page, ", ".join((
+            f"importance of {len(rows)} inputs" if of["scored"] else "importances need y, the labels",
+            f"points of curves: {len(columns['x'])}"))
 
     @functools.cached_property
     def report_(self) -> Report:

@@ -5,6 +5,7 @@ import inspect
 import json
 import math
 import os
+import pathlib
 import queue
 import sys
 import threading
@@ -34,7 +35,8 @@ class StopTrial(Exception):
 
 
 class Trial:
-    """A trial of minimize: its point, the values on the way so far, (step, value) each, and whether it was stopped."""
+    """A trial of minimize: ``point`` (dict of values by name), ``values`` (list of the (step, value) on the way so far,
+    as floats), and ``stopped`` (bool, whether stop_early has ended it)."""
     def __init__(self, search: "Search", asked: Asked):
         self.point, self.values, self.stopped = dict(asked.point), [], False  # type: ignore[var-annotated]
         self._search, self._asked = search, asked
@@ -59,8 +61,7 @@ class Search:
             ``["a", "b"]`` a choice, ``{"log": (1e-5, 1)}`` numbers above 0 on a logarithmic scale. With options
             ``{"linear": {"from": 0, "to": 1, "step": 0.1, "init": 0.5}}``, ``{"whole": {"from": 16, "to": 256, "log":
             True}}``, ``{"choice": {"values": ["a", "b"], "when": {"kind": "c", "n": {"above": 3}}}}``: points have the
-            last one only where kind is c and n is above 3. Other conditions: a list of values, below, at_least,
-            at_most.
+            last one only where kind is c and n is above 3. Others: a list of values, below, at_least, at_most.
         trials (int): The number of points in all, with bayes up to 1000. bayes and auto end where a space has fewer.
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
@@ -69,8 +70,7 @@ class Search:
             cmaes propose each without the values of n_jobs - 1 others, in a folder as it began; nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
-        folder (path, optional): Where the search is kept, and goes on if the arguments are the same, with more trials
-            if there are to be more. One Python at a time uses it.
+        folder (path, optional): Where one Python keeps the search; it goes on with the same arguments, or more trials.
         random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats.
 
     Attributes:
@@ -78,6 +78,7 @@ class Search:
         done (bool): The last ask said that all values are told."""
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
                  n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
+        self._arguments = {name: of for name, of in locals().items() if name != "self"}
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
         if not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1 and n_jobs != -1:
@@ -99,17 +100,20 @@ class Search:
             os.makedirs(self._folder, exist_ok=True)
             key = os.getpid(), self._asked  # a fork of this Python has no right to the folder
             self._held = _held.get(key) or _held.setdefault(key, _Held(self._asked))
-            with open(self._asked, encoding="utf-8") as file:
-                self.untold_ = [Asked(*asked) for asked in json.loads(file.read() or "[]")]
+            self.untold_ = [Asked(*asked) for asked in json.loads(pathlib.Path(self._asked).read_text() or "[]")]
             if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
-                with open(self._file, encoding="utf-8") as file:
-                    _compare(self._folder, was := json.load(file), study)
+                _compare(self._folder, was := json.loads(pathlib.Path(self._file).read_text()), study)
                 study["tune"] = {**was["tune"], "trials": self._trials}
                 if parallel and n_jobs > (n := was["tune"].get("parallel", 1)):
                     warn(f"{n} calls run at once: {method} goes on with the n_jobs with which this folder began")
         self._process, self._lock = keep(self, Process()), threading.RLock()
         self._process.study(self._file, json.dumps(study, indent=1))
         self._process.command("validate", self._file, warned=False)
+
+    def __reduce__(self) -> Any:
+        if not self._folder:
+            raise TypeError("a search without a folder cannot be pickled: give folder=, and open it again")
+        return functools.partial(Search, **{**self._arguments, "folder": self._folder}), ()
 
     def __repr__(self) -> str:
         return f"Search({len(self.trials_)} of {self._trials} trials, {self._method})"
@@ -144,7 +148,7 @@ class Search:
 
     def behind(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]]) -> bool:
         """Whether the rule stop_early ends a point with these values on the way, (step, value) each."""
-        return json.loads(self._tell(way, "--", asked if isinstance(asked, str) else asked.id, "running"))["stop"]
+        return json.loads(self._tell(asked, way, [], "running"))["stop"]
 
     def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value", *,
              way: Sequence[Tuple[float, float]] = (), early: bool = False, seconds: float = 0) -> None:
@@ -153,13 +157,15 @@ class Search:
         is the time that it took, by default the time since ask."""
         failed = ["failed", why if value is None else f"the value is {value}"]
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
-        name = asked if isinstance(asked, str) else asked.id
-        self._tell(way, f"--seconds={float(seconds)!r}", "--", name, *text)
-        self._keep([], name)
+        self._tell(asked, way, [f"--seconds={float(seconds)!r}"], *text)
+        self._keep([], asked if isinstance(asked, str) else asked.id)
 
-    def _tell(self, way: Sequence[Tuple[float, float]], *args: str) -> str:
+    def _tell(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]], flags: list[str], *text: str) -> str:
+        if not isinstance(asked, (str, Asked)):
+            raise TypeError(f"{asked!r} is no point of ask: tell(asked, value) takes what ask has returned, or its id")
+        name = asked if isinstance(asked, str) else asked.id
         steps = [part for step, value in way for part in ("--way", f"{float(step)!r}={float(value)!r}")]
-        return self._command("tell", self._file, "-o", self._run, "--extend", *steps, *args)
+        return self._command("tell", self._file, "-o", self._run, "--extend", *steps, *flags, "--", name, *text)
 
     def _typed(self, point: dict[str, Value]) -> dict[str, Value]:
         """A point with floats in ranges of numbers, which JSON may have without a fraction."""
@@ -197,14 +203,15 @@ class Search:
     def report_(self) -> Report:
         """The report of the search."""
         self._command("report", self._run, "--formats", "html", warned=False, partly=True)
-        with open(self._process.path(os.path.join(self._run, "report.html")), encoding="utf-8") as file:
-            return Report(self._command("show", self._run, warned=False), file.read())
+        page = pathlib.Path(self._process.path(os.path.join(self._run, "report.html"))).read_text(encoding="utf-8")
+        return Report(self._command("show", self._run, warned=False), page)
 
 
 def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
              maximize: bool = False, n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state:
              Optional[int] = None, catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
-    """Searches the point at which f is smallest, or with maximize largest.
+    """Searches the point at which f is smallest, or with maximize largest, and returns the Search: its ``best_`` is
+    (point, value), and ``trials_`` has point, value, failure, stopped, seconds and way of each.
 
         >>> def train(point, trial):
         ...     for epoch in range(1, 21):
@@ -214,24 +221,25 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         >>> search.best_, sum(t["stopped"] for t in search.trials_)
 
     Parameters:
-        f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. If it has
-            two arguments, the second is the Trial, whose report(step, value) takes values on the way.
+        f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. Arguments
+            that all have names of the space, two or more, as in ``lambda x, n: x + n``, are given the values instead.
+            Otherwise a second argument is the Trial, whose report(step, value) takes values on the way.
         space, trials, method, maximize, stop_early, folder, random_state: As of Search. With a folder, a search that
             was stopped goes on, and one that has ended if trials is larger.
         n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes. Ctrl-C
             waits for the calls that run, and a folder keeps their values; a second one ends the search at once.
         catch (exceptions): Those of f that are failed trials; others end the search.
-        verbose (bool): Shows every value on standard error.
-
-    Returns:
-        Search: ``best_`` is (point, value), ``trials_`` has point, value, failure, stopped, seconds and way of each."""
+        verbose (bool): Shows every value on standard error."""
     search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
                     folder=folder, random_state=random_state)
 
+    call, called = _caller(f, space), []  # type: ignore[var-annotated]
+
     def run(asked: Asked) -> None:
+        called.append(asked)
         trial, value, why, began = Trial(search, asked), None, "it has no value", time.perf_counter()
         try:
-            value = f(dict(asked.point), trial) if _places(f) > 1 else f(dict(asked.point))
+            value = call(dict(asked.point), trial)
             if not hasattr(value, "__float__"):
                 raise InvalidError(f"f returned {value!r} at {asked.point}, expected a number; NaN is a failed trial")
         except StopTrial:
@@ -270,16 +278,21 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
             print(f"waiting for {len(running)} calls of f; Ctrl-C ends at once", file=sys.stderr, flush=True)
         [thread.join() for thread in running]
         raise
+    if not called:
+        warn(f"all {search._trials} trials are from the folder {search._folder}: f was not called")
     return search
 
 
-def _places(f: Callable[..., Any]) -> int:
-    """The number of arguments that a function must be given by place."""
+def _caller(f: Callable[..., Any], space: Mapping[str, Any]) -> Callable[[dict[str, Value], Trial], Any]:
+    """f as a function of point and trial, by the arguments that it must be given."""
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
-        return 1
-    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)
+        return lambda point, trial: f(point)
+    needed = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.default is p.empty]
+    if len(needed) > 1 and set(needed) <= set(space):
+        return lambda point, trial: f(**point)
+    return f if len(needed) > 1 else lambda point, trial: f(point)
 
 
 def _range(name: str, of: Any) -> Any:

@@ -2,12 +2,14 @@
 
 import contextlib
 import functools
+import re
 import struct
 import sys
 from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+ID = re.compile(r"(?i)^(id|uuid|key|index|row|unnamed: 0)$|[_ .-](id|nr|no|key)$|(?-i:[a-z](Id|ID|Nr|No)$)")
 Values = Union[np.ndarray, "list[bytes]"]  # float64 with NaN for missing, or texts with b"" for missing
 
 
@@ -45,16 +47,6 @@ def numbers(values: Any) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def dates(values: Any) -> list[bytes]:
-    """Dates and times by their own clocks, to the microsecond."""
-    if getattr(values.dtype, "tz", None) is not None:
-        values = values.dt.tz_localize(None)
-    moments = np.asarray(values, dtype="datetime64[us]")
-    whole = moments.astype("datetime64[s]")
-    texts = np.datetime_as_string(whole if (whole == moments)[~np.isnat(moments)].all() else moments)
-    return [b"" if t == "NaT" else t.replace("T", " ").encode() for t in texts.tolist()]
-
-
 def kind_of(values: Any, name: str = "") -> str:
     """The kind of a column with these values."""
     dtype = values.dtype
@@ -68,13 +60,11 @@ def kind_of(values: Any, name: str = "") -> str:
     for value in values:
         if value is None or value is getattr(sys.modules.get("pandas"), "NA", None) or isinstance(value, float):
             continue
-        if isinstance(value, (str, bool, int, np.number, np.bool_)) or hasattr(value, "__float__"):
-            kinds.add("text" if isinstance(value, str) else "number")
-        elif hasattr(value, "isoformat"):
-            kinds.add("date")
-        else:
+        number = isinstance(value, (bool, int, np.number, np.bool_)) or hasattr(value, "__float__")
+        if not (number or isinstance(value, str) or hasattr(value, "isoformat")):
             raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string or "
                             f"a number, not {type(value).__name__!r}")
+        kinds.add("text" if isinstance(value, str) else "number" if number else "date")
     return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
 
 
@@ -124,6 +114,12 @@ def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[st
     return out
 
 
+def identifies(column: Column, values: Values) -> bool:
+    """Whether a column has the name of an identifier, and another whole number or text in every row."""
+    whole = column.kind == "text" or column.kind == "number" and not (values % 1).any()  # type: ignore[operator]
+    return bool(whole and ID.search(column.name)) and len({*values}) == len(values) > 2
+
+
 def values_of(values: Any, kind: str) -> Values:
     """The values of a column of this kind. What cannot have the kind is text, which the program reports."""
     try:
@@ -133,9 +129,14 @@ def values_of(values: Any, kind: str) -> Values:
                 raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
             return out
         if kind == "date":
-            if values.dtype.kind == "O" and getattr(values.dtype, "tz", None) is None:
-                values = np.array([None if v is None or v != v else v for v in values], dtype="datetime64[us]")
-            return dates(values)
+            if getattr(values.dtype, "tz", None) is not None:  # dates and times are those of their own clocks
+                values = values.dt.tz_localize(None)
+            elif values.dtype.kind == "O":
+                values = [None if v is None or v != v else v for v in values]
+            moments = np.asarray(values, dtype="datetime64[us]")
+            whole = moments.astype("datetime64[s]")
+            texts = np.datetime_as_string(whole if (whole == moments)[~np.isnat(moments)].all() else moments)
+            return [b"" if t == "NaT" else t.replace("T", " ").encode() for t in texts.tolist()]
     except (TypeError, ValueError) as wrong:
         if "infinity" in str(wrong) or "Complex" in str(wrong) or "argument must be" in str(wrong):
             raise

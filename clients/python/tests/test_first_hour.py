@@ -716,3 +716,98 @@ def test_far_rows_are_warned_of_once():
         rows.loc[1, "b"] = 99.0
         model.predict_proba(rows), model.predict(rows.head(1))
     assert len(seen) == 1 and "far from all training cases" in str(seen[0].message)
+
+
+def test_whole_numbers_with_many_values_are_one_warning():
+    """They keep their names in reports and model files, also in the default study."""
+    y = np.append(np.arange(100) % 12 + 33, 7)
+    rows = np.random.default_rng(0).normal(size=(101, 2))
+    for model in (gpc_tune.GaussianProcessClassifier(inference="base_rate"),
+                  gpc_tune.TunedClassifier(time="1s", verbose=False)):
+        with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
+            model.fit(rows, y)
+        texts = [str(w.message) for w in seen]
+        assert sum("y looks like a number" in text for text in texts) == 1 and "its 13 values" in texts[0], texts
+        assert "one case are 1;" in texts[0] and "y > limit makes two" in texts[0] and seen[0].filename == __file__
+        assert set(model._model.field("columns")["classes"]) <= {str(v) for v in y}
+    assert "label: 33 (9), 34 (9)" in str(model.report_)
+    rare = np.append(np.arange(60) % 2, np.arange(9) + 5)
+    with pytest.warns(gpc_tune.GpcTuneWarning) as seen:
+        gpc_tune.GaussianProcessClassifier(inference="base_rate").fit(rows[:69], rare)
+    assert [str(w.message) for w in seen if "single case" in str(w.message)] == [
+        '9 classes have a single case: "5", "6", "7", "8", "9", "10", "11", "12", "13"']
+
+
+@pytest.mark.parametrize("y", [np.arange(40) % 20, np.arange(240) % 20, (np.arange(40) % 20).astype(str)], ids=len)
+def test_classes_that_do_not_look_like_a_number(y):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", gpc_tune.GpcTuneWarning)
+        _classifiers._labels(y)
+    assert not seen
+
+
+def test_a_numeric_y_is_an_error_that_says_what_to_do():
+    with pytest.raises(ValueError, match="^Unknown label type: continuous. y has numbers, and this package predicts classes; "
+                                         "y > limit makes two classes of it$"):
+        gpc_tune.GaussianProcessClassifier().fit(X, X["a"])
+
+
+def test_a_column_that_identifies_cases_is_a_warning():
+    def warned(**more):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", gpc_tune.GpcTuneWarning)
+            gpc_tune.GaussianProcessClassifier(inference="logistic_regression").fit(X[["a", "b"]].assign(**more), Y)
+        return [str(w.message) for w in seen if "identifier" in str(w.message)]
+
+    ids = np.random.default_rng(1).permutation(60) + 1000
+    for name, values in (("customer_id", ids), ("CustomerId", ids.astype(float)), ("case no", [f"c{i}" for i in ids])):
+        assert warned(**{name: values}) == [f'"{name}": an identifier, by its name and as every row has another value? '
+                                            'Leave it out']
+    for name, values in (("customer_id", ids // 2), ("ids", ids), ("weight_id", ids + .5), ("covid", ids)):
+        assert warned(**{name: values}) == []
+
+
+def test_what_fit_sets_is_not_there_before_it():
+    from sklearn.exceptions import NotFittedError
+    for model in (gpc_tune.GaussianProcessClassifier(), gpc_tune.TunedClassifier()):
+        for name in ("answer_", "report_", "study_", "classes_", "log_evidence_", "hyperparameters_", "feature_names_in_"):
+            assert not hasattr(model, name)
+            with pytest.raises(NotFittedError, match=f"This {type(model).__name__} instance is not fitted yet"):
+                getattr(model, name)
+        for use in (model.predict, model.why, model.sets, model.effects, lambda X: model.save("no file")):
+            with pytest.raises(NotFittedError):
+                use(X)
+        with pytest.raises(AttributeError, match="object has no attribute 'predct'"):
+            model.predct
+    with pytest.raises(AttributeError, match="object has no attribute 'answer_'"):
+        fitted().answer_
+
+
+def test_time_of_a_study_of_ones_own():
+    study = {"kernel": {"se": {"ard": True}}, "inference": "laplace", "evaluate": {"hold_out": {}}}
+    with pytest.raises(gpc_tune.InvalidError) as wrong:
+        gpc_tune.TunedClassifier(study, time="30s").fit(X, Y)
+    limit = json.loads("{" + re.search(r'"tune": (\{.*\}\})$', str(wrong.value))[0] + "}")
+    assert limit == {"tune": {"stop": {"time": "30s"}}} and "key of a study: stop" in gpc_tune.explain("time")
+    study["tune"] = {"method": "bayes", "trials": 500, "stop": {"time": "1ms"}}
+    report = str(gpc_tune.TunedClassifier(study, verbose=False).fit(X, Y).report_)
+    assert re.search(r"stop.*time", report), report
+
+
+def test_reports_name_no_file():
+    table = X[["a", "b"]].assign(k=3.0)
+    report = gpc_tune.TunedClassifier(time="1s", verbose=False).fit(table, Y).report_
+    for text in (str(report), report.page):
+        assert not re.search(r"dataset train\b|on train\b|by the file|training file", text)
+    assert "left out: k (as study_ says)" in str(report)
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="that do not occur in fit") as seen:
+        fitted().predict(X.assign(kind="new"))
+    assert not any("file" in str(w.message) for w in seen)
+    with pytest.warns(gpc_tune.GpcTuneWarning, match=r"configuration \d \({?(se|linear).*is selected: its log_evidence"):
+        fitted(kernel=["se", "linear"])
+
+
+def test_effects_without_labels_say_so():
+    model = fitted()
+    assert str(model.effects(X, inputs=["a"])).startswith("Effects(importances need y, the labels, points of curves: ")
+    assert str(model.effects(X, Y, inputs=["a"])).startswith("Effects(importance of 4 inputs, points of curves: ")

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -240,3 +241,41 @@ def until(what):
             return
         time.sleep(.01)
     raise AssertionError("not in a minute")
+
+
+def test_what_tell_takes():
+    search = gpc_tune.Search({"x": (0.0, 1.0)}, trials=2, method="sobol")
+    asked = search.ask()
+    for call in (search.tell, lambda point, value: search.behind(point, [(1, value)])):
+        with pytest.raises(TypeError, match=r"is no point of ask: tell\(asked, value\) takes what ask has returned, or its id"):
+            call(asked.point, 1.0)
+    search.tell(asked, 1.0)
+    assert not search.untold_
+
+
+def test_a_pickle_of_a_search(tmp_path):
+    with pytest.raises(TypeError, match="give folder=, and open it again"):
+        pickle.dumps(gpc_tune.Search({"x": (0.0, 1.0)}))
+    search = gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=3, method="sobol", folder=tmp_path / "mine")
+    again = pickle.loads(pickle.dumps(search))
+    assert points(again) == points(search) and again.best_ == search.best_ and again.ask() is None
+
+
+def test_a_folder_with_all_trials_is_a_warning(tmp_path):
+    space, options = {"x": (0.0, 1.0)}, {"method": "sobol", "folder": tmp_path / "fa"}
+    gpc_tune.minimize(lambda p: p["x"], space, trials=3, **options)
+    with pytest.warns(gpc_tune.GpcTuneWarning, match="all 3 trials are from the folder .*fa: f was not called") as seen:
+        gpc_tune.minimize(lambda p: 1 / 0, space, trials=3, **options)
+    assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gpc_tune.minimize(lambda p: p["x"], space, trials=4, **options)
+
+
+def test_arguments_with_names_of_the_space_are_values():
+    space = {"x": (0.0, 1.0), "n": (1, 4), "k": ["a", "b"]}
+    found = gpc_tune.minimize(lambda x, n, k: x + n + (k == "a"), space, trials=6, method="sobol")
+    assert [t["value"] for t in found.trials_] == [p["x"] + p["n"] + (p["k"] == "a") for p in (t["point"] for t in found.trials_)]
+    for f in (lambda x, trial: type(trial) is gpc_tune.Trial and x["x"], lambda x: x["x"], lambda x, *, n=2: x["n"] * n,
+              lambda p, t: p["n"] + t.point["x"]):
+        assert gpc_tune.minimize(f, space, trials=2, method="sobol").best_[0].keys() == space.keys()
