@@ -426,6 +426,7 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 				reports.Readable(float64(e.Decisions.Loss)), terminal.OneLine(class), reports.Readable(least))
 		}
 	}
+	text += thresholds(best, a)
 	if v, ok := value(best, "error_rate"); ok {
 		text += fmt.Sprintf("; %s %% errors%s", reports.Decimals(percent.factor*v, 1), likeliest)
 		for _, c := range r.Configurations {
@@ -438,6 +439,25 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 		text += "; its predicted means have a root mean squared error of " + reports.Readable(v)
 	}
 	return text
+}
+
+// thresholds are the probabilities from which on the folds decide for the second of two classes, if
+// they chose thresholds.
+func thresholds(c reports.Configuration, a reports.Answer) string {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, s := range a.Scored() {
+		if s.Fit != nil && s.Fit.Threshold != nil {
+			lo, hi = min(lo, float64(*s.Fit.Threshold)), max(hi, float64(*s.Fit.Threshold))
+		}
+	}
+	if lo > hi {
+		return ""
+	}
+	from := reports.Decimals(lo, 2)
+	if lo < hi {
+		from = reports.Between(from, reports.Decimals(hi, 2)) + ", by fold,"
+	}
+	return fmt.Sprintf("; it decides for %s from a probability of %s on", terminal.OneLine(c.Classes[1]), from)
 }
 
 // constant returns the decision that costs least if it is taken for every case, and its mean cost.

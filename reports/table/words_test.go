@@ -559,3 +559,21 @@ func TestCostsInWords(t *testing.T) {
 		c.Record.Costs.Reject = nil
 	}
 }
+
+// The answer has the range of the thresholds that the folds chose.
+func TestThresholdsInWords(t *testing.T) {
+	for _, c := range []struct {
+		first, last record.Number
+		want        string
+	}{{0.25, 0.5, "; it decides for M from a probability of 0.25 – 0.50, by fold, on"}, {0.5, 0.5, "; it decides for M from a probability of 0.50 on"}} {
+		m, lines := reporttest.Held(12, func(int) float64 { return 0.5 })
+		for i := range lines {
+			lines[i].Fit.Threshold = &c.first
+		}
+		lines[len(lines)-1].Fit.Threshold = &c.last
+		r := reporttest.Build(t, m, lines)
+		if got := thresholds(r.Configurations[0], *r.Answer); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -24,6 +24,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 	"github.com/gpc-tune/gpc-tune/objective/kernel"
 	"github.com/gpc-tune/gpc-tune/record"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
 
@@ -72,6 +73,10 @@ func (c *Classifier) Facts() []table.Fact {
 	facts := []table.Fact{{Name: "predicts", Text: f.About}, {Name: "model", Text: strings.Join(m, ", ")},
 		{Name: "fitted to", Text: fmt.Sprintf("%s, in the experiment %s with seed %d", f.Dataset, f.Experiment,
 			f.Seed)}}
+	if len(f.Threshold) == 1 && len(f.Columns.Classes) == 2 {
+		facts = append(facts, table.Fact{Name: "decides", Text: fmt.Sprintf("for %s from the probability %s on",
+			f.Columns.Classes[1], reports.Readable(f.Threshold[0]))})
+	}
 	if l := float64(f.LogEvidence); !math.IsNaN(l) {
 		facts = append(facts, table.Fact{Name: "log evidence", Text: fmt.Sprintf("%.6g", l)})
 	}
