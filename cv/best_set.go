@@ -15,7 +15,7 @@ const multipliers = 999
 
 // BestSet has the models that may be the best, at 95 %, and the most that each can cost.
 type BestSet struct {
-	Cases int // that are held out; 0: there are no bounds
+	Units int // held-out cases, or groups of them; 0: there are no bounds
 	// Differences has, for every model, its score minus the score of the best. A worse model has a
 	// negative value. Lo and Hi are 95 % bounds, one-sided each, of its true score minus the
 	// largest true score of the others.
@@ -74,10 +74,7 @@ func (c Contenders) Set(s Score, best int) BestSet {
 	if !ok || table.RawMatrix().Rows < 2 {
 		return out
 	}
-	for _, p := range c.Parts[0] {
-		out.Cases += len(p.Cases)
-	}
-	out.Cases /= c.units().rows
+	out.Units = len(c.units().fold)
 	z := against(table, c.Seed)
 	scale := math.Sqrt(1+c.Ratio) * wider(table.RawMatrix().Rows)
 	better := func(j, k int) float64 { return out.Differences[j].Value - out.Differences[k].Value }

@@ -217,6 +217,9 @@ func (p Predictions) rows(of []int) (out Predictions) {
 	}
 	for row, i := range of {
 		out.Cases = append(out.Cases, p.Cases[i])
+		if p.Groups != nil {
+			out.Groups = append(out.Groups, p.Groups[i])
+		}
 		if p.Sets != nil {
 			out.Sets = append(out.Sets, p.Sets[i])
 		}

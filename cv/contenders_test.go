@@ -471,7 +471,7 @@ func TestSetAgreesWithItsIntervals(t *testing.T) {
 	if one.Knows(0) {
 		t.Error("a single case shows skill")
 	}
-	if got := one.Set(scoreOf(t, "log_loss"), 0); got.Cases != 0 || !got.In[1] || !math.IsNaN(got.Differences[1].Lo) {
+	if got := one.Set(scoreOf(t, "log_loss"), 0); got.Units != 0 || !got.In[1] || !math.IsNaN(got.Differences[1].Lo) {
 		t.Errorf("of a single case: %+v", got)
 	}
 }

@@ -43,11 +43,11 @@ func gap(proba []float64) float64 {
 func reject(p Predictions, c Confidence, v, most []float64, interval func(*growing) (lo, hi float64)) Series {
 	type row struct {
 		sure, v, most, weight float64
-		of                    int // the case
+		of                    int // the independent unit
 	}
 	var rows []row
 	for i := range v {
-		r := row{v: v[i], most: most[i], weight: p.weight(i), of: p.Cases[i]}
+		r := row{v: v[i], most: most[i], weight: p.weight(i), of: p.Units()[i]}
 		if p.Confidence == nil {
 			r.sure = c.Func(p.Proba.RawRowView(i))
 		} else {

@@ -15,7 +15,10 @@ import (
 // for numeric targets the last three fields.
 type Predictions struct {
 	// the case of each of the m rows; rows of one case (repeated_kfold) count once in intervals
-	Cases  []int
+	Cases []int
+	// Groups has the group of every row; nil: every case is one. Groups are independent of each
+	// other, and cases of one group are not: intervals count a group once.
+	Groups []int
 	Labels []int      // m: the class, 0 … C-1
 	Proba  *mat.Dense // m×C: class probabilities; rows sum to 1
 	// Ordered means that the classes have an order.
@@ -43,6 +46,15 @@ type Predictions struct {
 	// for each of the m rows the target, its predicted mean and its predicted variance, noise
 	// included
 	Targets, Mean, Variance []float64
+}
+
+// Units are the independent units of the rows, over which intervals are: groups or, without groups,
+// cases.
+func (p Predictions) Units() []int {
+	if p.Groups != nil {
+		return p.Groups
+	}
+	return p.Cases
 }
 
 // Numeric reports whether the targets are numbers.
@@ -103,6 +115,7 @@ func Pool(parts ...Predictions) Predictions {
 	all := Predictions{Ordered: parts[0].Ordered}
 	for _, p := range parts {
 		all.Cases = append(all.Cases, p.Cases...)
+		all.Groups = append(all.Groups, p.Groups...)
 		all.Labels = append(all.Labels, p.Labels...)
 		all.Base = append(all.Base, p.Base...)
 		all.Targets = append(all.Targets, p.Targets...)
@@ -112,6 +125,9 @@ func Pool(parts ...Predictions) Predictions {
 		all.Threshold = append(all.Threshold, p.Threshold...)
 		all.Weight = append(all.Weight, p.Weight...)
 		all.Sets = append(all.Sets, p.Sets...)
+	}
+	if len(all.Groups) < len(all.Cases) {
+		all.Groups = nil // unless all parts have them
 	}
 	if len(all.Sets) < len(all.Cases) {
 		all.Sets = nil
@@ -168,14 +184,14 @@ func (p Predictions) sum(v []float64) float64 {
 // present returns the rows whose value is not NaN.
 func (p Predictions) present(v []float64) rowsOf {
 	if !floats.HasNaN(v) {
-		return rowsOf{v, p.Cases, p.Weight}
+		return rowsOf{v, p.Units(), p.Weight}
 	}
 	var s rowsOf
 	for i, x := range v {
 		if math.IsNaN(x) {
 			continue
 		}
-		s.v, s.cases = append(s.v, x), append(s.cases, p.Cases[i])
+		s.v, s.cases = append(s.v, x), append(s.cases, p.Units()[i])
 		if p.Weight != nil {
 			s.weight = append(s.weight, p.Weight[i])
 		}
@@ -184,27 +200,27 @@ func (p Predictions) present(v []float64) rowsOf {
 }
 
 // mean is the mean of v by the weights, with its normal 95 % interval.
-func (p Predictions) mean(v []float64) Estimate { return rowsOf{v, p.Cases, p.Weight}.estimate() }
+func (p Predictions) mean(v []float64) Estimate { return rowsOf{v, p.Units(), p.Weight}.estimate() }
 
-// effective is the number of cases among the rows for which is holds, for intervals of rates: with
-// weights Kish's (Σ_g w_g)²/Σ_g w_g², w_g the weight of case g.
+// effective is the number of units among the rows for which is holds, for intervals of rates: with
+// weights or groups Kish's (Σ_g w_g)²/Σ_g w_g², w_g the weight of the rows of unit g.
 func (p Predictions) effective(is func(i int) bool) float64 {
-	var cases []int
+	var units []int
 	of := map[int]float64{}
-	for i, c := range p.Cases {
+	for i, g := range p.Units() {
 		if is(i) {
-			cases = append(cases, c)
-			of[c] += p.weight(i)
+			units = append(units, g)
+			of[g] += p.weight(i)
 		}
 	}
-	if p.Weight == nil {
-		return float64(distinct(cases))
+	if p.Weight == nil && p.Groups == nil {
+		return float64(distinct(units))
 	}
 	sum, squares := 0.0, 0.0
-	for _, c := range cases { // a fixed order makes sums the same each time
-		if w, left := of[c]; left {
+	for _, g := range units { // a fixed order makes sums the same each time
+		if w, left := of[g]; left {
 			sum, squares = sum+w, squares+w*w
-			delete(of, c)
+			delete(of, g)
 		}
 	}
 	return sum * sum / squares

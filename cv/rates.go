@@ -207,7 +207,7 @@ func correlated(p Predictions, more float64) (Estimate, bool) {
 			}
 		}
 	}
-	variance := (rowsOf{v, p.Cases, p.Weight}.variance(0) + added) / ((1 + share) * (1 + share))
+	variance := (rowsOf{v, p.Units(), p.Weight}.variance(0) + added) / ((1 + share) * (1 + share))
 	e := normal(math.Atanh(r), math.Sqrt(variance)/(1-r*r))
 	return Estimate{r, math.Tanh(e.Lo), math.Tanh(e.Hi)}, true
 }

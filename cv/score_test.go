@@ -444,6 +444,38 @@ func TestRepeatedPredictions(t *testing.T) {
 	}
 }
 
+// Copies of cases in the group of the case do not narrow an interval of a score or of a curve.
+func TestCopiesInGroups(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		p := random(t, 40, classes, rand.New(rand.NewPCG(5, uint64(classes))))
+		copies := p
+		copies.Cases, copies.Groups, p.Groups = nil, p.Cases, nil
+		for _, i := range p.Cases {
+			copies.Cases = append(copies.Cases, 40+i)
+		}
+		first := p
+		first.Groups = p.Cases
+		twice := Pool(first, copies)
+		once, _, _ := Evaluate(p)
+		both, _, _ := Evaluate(twice)
+		for i, a := range once {
+			b := both[i]
+			if a.Count {
+				b.Value /= 2
+			}
+			if !close(b.Value, a.Value, 1e-12) || !close(b.Lo, a.Lo, 1e-12) || !close(b.Hi, a.Hi, 1e-12) {
+				t.Errorf("%d classes, %s: %v, of two copies %v", classes, a.Name, a.Estimate, b.Estimate)
+			}
+		}
+		for _, c := range Curves {
+			a, b := c.Func(p, Confidences[0]), c.Func(twice, Confidences[0])
+			if len(a.Lo) > 0 && !close(b.Lo[0], a.Lo[0], 1e-12) {
+				t.Errorf("%d classes, curve %s: from %v, of two copies from %v", classes, c.Name, a.Lo[0], b.Lo[0])
+			}
+		}
+	}
+}
+
 func TestBadPredictions(t *testing.T) {
 	for _, test := range []struct {
 		labels []int

@@ -38,6 +38,31 @@ func contestants(t *testing.T, truths ...[2][2]float64) (record.Manifest, []reco
 	return m, lines
 }
 
+// The interval of the score, the skill and the set count a group of cases once: with a copy of every
+// case in its group the standard error is over the means of pairs.
+func TestIntervalsCountGroups(t *testing.T) {
+	const cases = 120
+	bits := func(i int) float64 { return 0.2 + 0.1*float64(i/4%7) } // equal within a group
+	m, lines := reporttest.Held(cases, bits, func(i int) float64 { return bits(i) - 0.1*float64(i/4%3) })
+	of, sum, squares := make([]int, cases), 0.0, 0.0
+	for i := range cases {
+		of[i] = i / 2
+		sum, squares = sum+bits(i), squares+bits(i)*bits(i)
+	}
+	mean, pairs := sum/cases, float64(cases/2)
+	half := 1.959963984540054 * math.Sqrt((squares/cases-mean*mean)*cases/2/(pairs-1)/pairs)
+	m.Groups = []record.Groups{{DataHash: m.Configurations[0].DataHash, Of: of}}
+	a := reporttest.Build(t, m, lines).Answer
+	if a.Units != cases/2 || !a.Grouped || math.Abs(float64(a.High-a.Score)-half) > 1e-9 ||
+		math.Abs(float64(a.Score-a.Low)-half) > 1e-9 {
+		t.Errorf("score %v from %v to %v over %d units, want ± %v over %d", a.Score, a.Low, a.High, a.Units, half, cases/2)
+	}
+	alone, _ := reporttest.Held(cases, bits, bits)
+	if got := reporttest.Build(t, alone, lines).Answer; got.Grouped || !(got.High-got.Low < a.High-a.Low) {
+		t.Errorf("without groups from %v to %v over %d units", got.Low, got.High, got.Units)
+	}
+}
+
 // The configurations have (1, ½), (0, ¼) and (0, 0) bits in the two folds of two cases. So few
 // cases distinguish nothing: all may be the best. Each fold has two orders of its labels, so that
 // no predictor can have skill.

@@ -9,8 +9,10 @@ import (
 )
 
 const (
-	rounding     = 1e-9 // bits or nats per case: far below the contribution of a case
-	bareMention  = 1.0  // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
+	// Rounding is a difference in bits or nats per case that is far below the contribution of a
+	// case. An iterative fit, such as a calibration, leaves an error below it.
+	Rounding     = 1e-6
+	bareMention  = 1.0 // nats: less is "not worth more than a bare mention" (Kass & Raftery 1995, JASA 90:773)
 	logEvidence  = "log_evidence"
 	baseRateName = "base_rate"
 )

@@ -46,7 +46,7 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 			return nil, nil, fmt.Errorf("journal: job %q (%v): %w", line.Key, at, err)
 		}
 	}
-	if err := checkGroups(m, studies); err != nil {
+	if err := group(m, studies); err != nil {
 		return nil, nil, fmt.Errorf("manifest: %w", err)
 	}
 	for _, c := range m.Dropped {
@@ -73,17 +73,25 @@ func arrange(m record.Manifest, lines []record.Line) ([][]Study, []contest, erro
 // testSet is the evaluation of the cases of a second file, which have groups of their own.
 const testSet = "test"
 
-// checkGroups returns an error if a held-out case has no group where the data have groups.
-func checkGroups(m record.Manifest, studies [][]Study) error {
+// group gives predictions the groups of their cases where the data have groups. It is an error if a
+// held-out case has none.
+func group(m record.Manifest, studies [][]Study) error {
 	for _, g := range m.Groups {
 		for c, of := range studies {
-			for _, s := range of {
+			for k := range of {
+				s := &of[k]
 				if m.Configurations[c].DataHash != g.DataHash || g.Test != (s.Evaluation == testSet) || s.Fit == nil {
 					continue
 				}
 				for _, i := range s.Fit.Rows {
 					if i < 0 || i >= len(g.Of) || g.Of[i] < 0 {
 						return fmt.Errorf("groups: case %d of configuration %d has none", i, c)
+					}
+				}
+				if s.Predictions != nil {
+					s.Predictions.Groups = nil
+					for _, i := range s.Predictions.Cases {
+						s.Predictions.Groups = append(s.Predictions.Groups, g.Of[i])
 					}
 				}
 			}

@@ -191,7 +191,7 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	}
 	helps := tried != nil && tried.Helps
 	all := cv.Pool(parts...)
-	test := cv.CaseT(surplus, all.Cases, all.Weight)
+	test := cv.CaseT(surplus, all.Units(), all.Weight)
 	off := test.P <= calibrated && !(len(c.Classes) > 0 && math.Abs(test.Value) < leastOff)
 	if !off && !helps {
 		return

@@ -31,7 +31,7 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) {
 	for k, other := range all[1:] {
 		d := Number(of.better(other.score.Value - all[0].score.Value))
 		rival := Rival{other.index, Number(other.score.Value), d, nan, nan, nan, -d <= bareMention, false,
-			of.score != nil && of.score.Base && of.better(other.score.Value) < -rounding}
+			of.score != nil && of.score.Base && of.better(other.score.Value) < -Rounding}
 		if of.score != nil {
 			e := set.Differences[k+1]
 			rival.Low, rival.High, rival.P = Number(e.Lo), Number(e.Hi), Number(set.P[k+1])
@@ -46,7 +46,7 @@ func (r *Report) compare(a *Answer, of contested, all []competitor) {
 		a.Next, a.P = &all[1].index, a.Rivals[0].P
 		a.Margin = Number(of.better(all[0].score.Value - all[1].score.Value))
 	}
-	a.Units = set.Cases
+	a.Units = set.Units
 	a.Grouped = a.Units != different(all[0].folds)
 	a.Alternatives = slices.Clone(a.Set[1:])
 	slices.SortStableFunc(a.Alternatives, func(i, j int) int {

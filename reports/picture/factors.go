@@ -98,7 +98,7 @@ func (c crossedValues) panels(short map[string]string, a reports.Answer) (out []
 		for place, name := range levels {
 			effect := c.meanOf(func(k int) bool { return level[k] == name })
 			floats.Sub(effect, mean)
-			e := cv.CaseT(effect, c.rows.Cases, c.rows.Weight)
+			e := cv.CaseT(effect, c.rows.Units(), c.rows.Weight)
 			bars.X, bars.Y = append(bars.X, factor*e.Value), append(bars.Y, float64(place))
 			bars.Lo, bars.Hi = append(bars.Lo, factor*e.Lo), append(bars.Hi, factor*e.Hi)
 		}

@@ -355,6 +355,9 @@ func longScore(r *reports.Report, a reports.Answer) string {
 		if a.Cases > a.Different {
 			beside = fmt.Sprintf(", %d predictions of %s", a.Cases, beside[2:])
 		}
+		if a.Grouped {
+			beside += fmt.Sprintf(" in %s", Counted(a.Units, "group", "groups"))
+		}
 	}
 	text := scoreText(a, beside)
 	if s, err := cv.ScoreNamed(a.By); err == nil {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -119,5 +120,24 @@ func TestAgainst(t *testing.T) {
 		"4|-0.250|-1.250 to 0.750|0.25|not in the set, below base rate"}
 	if got := lines(all[0])[1:]; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A score of 0 up to the error of an iterative fit is neither below the base rate nor shown as below
+// 0; a score further below is both.
+func TestNothingBelowTheBaseRateByRounding(t *testing.T) {
+	m, lines := reporttest.Held(120, func(i int) float64 { return 0.5 + 0.1*float64(i%5) },
+		func(int) float64 { return -1e-8 }, func(int) float64 { return -1e-4 })
+	r := reporttest.Build(t, m, lines)
+	texts := map[string]string{}
+	table := Summary(r)
+	at := func(name string) int {
+		return slices.IndexFunc(table.Columns, func(c Column) bool { return c.Name == name })
+	}
+	for _, row := range table.Rows {
+		texts[row[at("#")].String()] = row[at("status")].String() + "|" + row[at("bits")].String()
+	}
+	if want := (map[string]string{"0": "best|0.700", "1": "|0.000", "2": "below base rate|-0.0001"}); !maps.Equal(texts, want) {
+		t.Errorf("%q, want %q", texts, want)
 	}
 }

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -211,6 +212,9 @@ func summaryCells(e reports.Evaluation) (out []Cell) {
 			cell = written(fmt.Sprintf("%.0f/%.0f", v.Value, e.Scores.Weight), reports.Number(v.Value))
 		case known:
 			cell = decimals(factor*v.Value, s.Column.Digits)
+			if s.Base && math.Abs(v.Value) < reports.Rounding {
+				cell.Text = reports.Decimals(0, s.Column.Digits)
+			}
 			interval.Text = of.Whole(reports.Between(fmt.Sprintf("%.*f", s.Column.Digits, factor*v.Lo),
 				fmt.Sprintf("%.*f", s.Column.Digits, factor*v.Hi)))
 		}

@@ -6,8 +6,10 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -47,8 +49,9 @@ const LeastRepeats = 2
 // Importances returns the importance of each input, for n ≥ 3 cases with inputs x, n×d. bits
 // returns log₂ p(y_i|x_i) of the n cases for other inputs of them. The inputs are permuted the
 // given number of times, each time along one random cycle of all cases, so that no case keeps its
-// own values.
-func Importances(x *mat.Dense, inputs []Input, bits func(x *mat.Dense) ([]float64, error), repeats int,
+// own values. Intervals count the cases of a unit once. units has the unit of every case; nil: each
+// case is one.
+func Importances(x *mat.Dense, units []int, inputs []Input, bits func(x *mat.Dense) ([]float64, error), repeats int,
 	seed uint64) ([]Importance, error) {
 	n, _ := x.Dims()
 	if n < 3 || repeats < LeastRepeats {
@@ -60,7 +63,7 @@ func Importances(x *mat.Dense, inputs []Input, bits func(x *mat.Dense) ([]float6
 	}
 	var out []Importance
 	for _, input := range inputs {
-		p := &permuted{own: own}
+		p := &permuted{own: own, units: units}
 		for r := range repeats {
 			donor := cycle(n, random.Derive(seed, "importance", input.Name, fmt.Sprint(r)))
 			swapped := mat.DenseCopyOf(x)
@@ -96,6 +99,7 @@ func cycle(n int, seed uint64) []int {
 
 // permuted has the scores of n cases in R permutations of an input, in bits.
 type permuted struct {
+	units  []int       // units[i] is the independent unit of case i; nil: every case is one
 	own    []float64   // own[i] is the score of case i with its own values
 	donors [][]int     // donors[r][i] is the case whose values case i has in permutation r
 	lent   [][]float64 // lent[r][i] is the score of case i with these values
@@ -107,7 +111,8 @@ type permuted struct {
 // mean_j [ℓ_j(x_i) - mean_k ℓ_j(x_k)]. With R donors both means are noisy. Let W be the variance of
 // ℓ_i(x_j) over donors, and V the variance of the donors' mean effects. The noise adds W/R + (W -
 // V)/R to the variance of u. The choice of permutations adds (W - V)/(nR) to the variance of the
-// estimate. So the variance of the estimate is (Var u - W/R)/n.
+// estimate. So the variance of the estimate is (Var u - W/R)/n. If cases of the same unit depend on
+// each other, Var u / n is replaced by G/(G-1) Σ_g (Σ_{i in g} (u_i - mean u))² / n² for G units.
 func (p *permuted) importance(name string) Importance {
 	n, repeats := len(p.own), float64(len(p.lent))
 	row, within := make([]float64, n), 0.0
@@ -131,10 +136,22 @@ func (p *permuted) importance(name string) Importance {
 		u[i] = -row[i] - column[i]
 	}
 	bits, variance := stat.MeanVariance(u, nil)
+	independent := n
+	if p.units != nil {
+		sums := map[int]float64{}
+		for i, g := range p.units {
+			sums[g] += u[i] - bits
+		}
+		independent, variance = len(sums), 0
+		for _, g := range slices.Sorted(maps.Keys(sums)) { // a fixed order makes sums the same each time
+			variance += sums[g] * sums[g]
+		}
+		variance *= float64(independent) / float64(independent-1) / float64(n)
+	}
 	error2 := max(0, variance-within/repeats) / float64(n)
 	between := max(0, (stat.Variance(column, nil)-within/repeats)/(1-1/repeats))
 	planted := max(0, within-between) / float64(n) * (1 + 1/repeats)
-	half := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * math.Sqrt(error2)
+	half := distuv.StudentsT{Sigma: 1, Nu: float64(independent - 1)}.Quantile(0.975) * math.Sqrt(error2)
 	return Importance{Input: name, Bits: record.Number(bits), Lo: record.Number(bits - half),
 		Hi: record.Number(bits + half), Noise: record.Number(distuv.UnitNormal.Quantile(0.95) * math.Sqrt(planted))}
 }

@@ -61,7 +61,7 @@ func TestImportanceAgainstScikitLearn(t *testing.T) {
 	}
 	bits := logistic([]float64{1.6, -1.1, .8, .5, .3, .15, 0, .4}, .6, y)
 	want := []float64{0.4929, 0.2779, 0.223, 0.0632, 0.0081, 0.0079, 0, 0.0413}
-	got, err := Importances(mat.NewDense(len(y), 8, x), singles(8), bits, 20, 1)
+	got, err := Importances(mat.NewDense(len(y), 8, x), nil, singles(8), bits, 20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestNoiseHasNoImportance(t *testing.T) {
 				}
 			}
 			bits := logistic([]float64{1.2, weight, weight}, 0.3, y)
-			got, err := Importances(x, singles(3)[1:2], bits, 5, uint64(set))
+			got, err := Importances(x, nil, singles(3)[1:2], bits, 5, uint64(set))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestNoiseHasNoImportance(t *testing.T) {
 			for i, from := range cycle(n, uint64(set)+1e6) {
 				planted.Set(i, 1, x.At(from, 1))
 			}
-			other, err := Importances(planted, singles(3)[1:2], bits, 5, uint64(set))
+			other, err := Importances(planted, nil, singles(3)[1:2], bits, 5, uint64(set))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,10 +177,45 @@ func TestImportanceNeedsCasesAndPermutations(t *testing.T) {
 					t.Errorf("%d cases, %d permutations are accepted", c.n, c.repeats)
 				}
 			}()
-			_, _ = Importances(mat.NewDense(c.n, 1, nil), singles(1), bits, c.repeats, 1)
+			_, _ = Importances(mat.NewDense(c.n, 1, nil), nil, singles(1), bits, c.repeats, 1)
 		}()
 	}
-	if all, err := Importances(mat.NewDense(3, 1, nil), singles(1), bits, LeastRepeats, 1); err != nil || len(all) != 1 {
+	if all, err := Importances(mat.NewDense(3, 1, nil), nil, singles(1), bits, LeastRepeats, 1); err != nil || len(all) != 1 {
 		t.Error(all, err)
+	}
+}
+
+// Copies of the cases in the units of the cases leave the interval as wide as it is, up to the draws
+// of donors. As cases of their own they make it narrower by √2.
+func TestImportanceOfCopies(t *testing.T) {
+	const n, repeats = 300, 40
+	rng := rand.New(rand.NewPCG(3, 4))
+	var values []float64
+	var unit []int
+	for i := range n {
+		v := rng.NormFloat64()
+		values, unit = append(values, v, v), append(unit, i, i)
+	}
+	width := func(cases int, units []int) float64 {
+		own := mat.NewDense(cases, 1, nil)
+		for i := range cases {
+			own.Set(i, 0, values[i*2*n/cases])
+		}
+		bits := func(x *mat.Dense) (out []float64, err error) {
+			for i := range cases {
+				d := x.At(i, 0) - own.At(i, 0)
+				out = append(out, -d*d)
+			}
+			return out, nil
+		}
+		all, err := Importances(own, units, singles(1), bits, repeats, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(all[0].Hi - all[0].Lo)
+	}
+	once, units, cases := width(n, nil), width(2*n, unit), width(2*n, nil)
+	if math.Abs(units/once-1) > 0.05 || math.Abs(cases/once*math.Sqrt2-1) > 0.05 {
+		t.Errorf("widths %v of cases, %v of two copies in a unit, %v of two copies", once, units, cases)
 	}
 }

@@ -65,7 +65,7 @@ func (c *Classifier) expectedImportance(ctx context.Context) ([]explain.Importan
 	if err != nil {
 		return nil, err
 	}
-	return explain.Importances(x, c.inputs(), func(x *mat.Dense) ([]float64, error) {
+	return explain.Importances(x, nil, c.inputs(), func(x *mat.Dense) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

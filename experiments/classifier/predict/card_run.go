@@ -177,13 +177,8 @@ func heldOutParts(ctx context.Context, r *reports.Report, a reports.Answer, p *p
 			"held-out cases: %s, each predicted by the fit that does not know it.",
 			table.Counted(driven.Cases, "case", "cases"))
 	}
-	units, record := h.Cases, r.Configurations[a.Configuration].Record
-	for _, g := range r.Manifest.Groups {
-		if g.DataHash == record.DataHash && g.Test == (a.Scored()[0].Evaluation == "test") {
-			units = data.Pick(g.Of, h.Cases)
-		}
-	}
-	return []page.Part{scores, h.calibration(), driving(driven.Inputs, about), h.groups(units, r.Manifest.Seed)}, nil
+	of := h.groups(h.Units(), r.Manifest.Seed)
+	return []page.Part{scores, h.calibration(), driving(driven.Inputs, about), of}, nil
 }
 
 // scores is the part on the scores of the held-out cases.
@@ -225,7 +220,7 @@ func units(of []int) []int { return slices.Compact(slices.Sorted(slices.Values(o
 
 // calibration is the part on the calibration of the held-out predictions.
 func (h heldOutCases) calibration() page.Part {
-	test := cv.CaseT(h.Surplus(), h.Cases, h.Weight)
+	test := cv.CaseT(h.Surplus(), h.Units(), h.Weight)
 	interval := fmt.Sprintf("95 %% interval %.3f to %.3f", test.Lo, test.Hi)
 	if h.Numeric() {
 		interval = fmt.Sprintf("95 %% interval %.2f to %.2f", 1+test.Lo, 1+test.Hi)
@@ -259,6 +254,8 @@ func (h heldOutCases) drivers(ctx context.Context, seed uint64, most int) (*reco
 		d.Missing = "Importance is not measured for labels that are counts."
 	case len(rows) < 3:
 		d.Missing = "Importance needs 3 held-out cases."
+	case len(units(data.Pick(h.Units(), rows))) < 2:
+		d.Missing = "Importance needs held-out cases of 2 groups."
 	}
 	if d.Missing != "" {
 		return d, nil
@@ -274,12 +271,13 @@ func (h heldOutCases) drivers(ctx context.Context, seed uint64, most int) (*reco
 	}
 	e := explain.Effects{}
 	var err error
-	e.Importance, err = explain.Importances(x, h.models[0].inputs(), func(x *mat.Dense) ([]float64, error) {
+	bits := func(x *mat.Dense) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		return h.bits(rows, x)
-	}, cardRepeats, seed)
+	}
+	e.Importance, err = explain.Importances(x, data.Pick(h.Groups, rows), h.models[0].inputs(), bits, cardRepeats, seed)
 	e.Sort()
 	d.Inputs = e.Importance
 	return d, err

@@ -93,7 +93,8 @@ func TestDriversAreOfTheFitsThatDoNotKnowTheCases(t *testing.T) {
 		of[i/3%2] = append(of[i/3%2], i)
 	}
 	all := slices.Concat(of[0], of[1])
-	want, err := explain.Importances(data.PickRows(source.X, all), models[0].inputs(), func(x *mat.Dense) (out []float64,
+	folds := slices.Concat(make([]int, len(of[0])), slices.Repeat([]int{1}, len(of[1]))) // the groups of the file
+	want, err := explain.Importances(data.PickRows(source.X, all), folds, models[0].inputs(), func(x *mat.Dense) (out []float64,
 		err error) {
 		for k, cases := range of {
 			rows := make([]int, len(cases))

@@ -106,7 +106,7 @@ func (s *stream) importance(ctx context.Context, e *explain.Effects, ds *data.Da
 	for k, v := range own {
 		e.Base += record.Number((v - s.baseline(ds, labelled[k])) / float64(len(own)))
 	}
-	e.Importance, err = explain.Importances(x, s.inputs(), bits, o.Repeats, o.Seed)
+	e.Importance, err = explain.Importances(x, nil, s.inputs(), bits, o.Repeats, o.Seed)
 	return err
 }
 
