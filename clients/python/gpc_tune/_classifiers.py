@@ -48,9 +48,11 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         if wrong:
             raise ValueError(text)
     classes, coded, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(classes) > 100:
+        raise ValueError(f"y has {len(classes)} values, and 100 classes are possible; y > limit makes two of numbers")
     if of in "iuf" and len(classes) > (10 if 1 in counts else 20):
-        warn(f"y looks like a number: each of its {len(classes)} values is taken for a class, and the classes with one "
-             f"case are {(counts == 1).sum()}; y > limit makes two classes of it")
+        warn(f"y looks like a number: each of its {len(classes)} values is taken for a class, of which "
+             f"{(counts == 1).sum()} have one case; y > limit makes two classes of it")
     return classes, coded
 
 

@@ -38,8 +38,8 @@ class Effects:
             case that predictions lose if the values of the input come from other cases, with the ends ``lo`` and ``hi``
             of its 95 % interval; ``noise``, the level of noise. Empty without labels.
         curves (table, a row for each point of each curve): ``input``; ``kind``, partial_dependence, the mean prediction
-            if all cases had this x, or accumulated_local, local effects up to x, with the mean 0; ``scale``, probability
-            or latent, the latent function; ``class``, of two the positive one alone; ``beside`` and ``given``, the
+            if all cases had this x, or accumulated_local, local effects up to x, of mean 0; ``scale``, probability or
+            latent, the latent function; ``class``, of two the positive one alone; ``beside`` and ``given``, the
             second input of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is
             ``level``; ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has curves of its
             parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...

@@ -152,9 +152,8 @@ class Search:
 
     def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value", *,
              way: Sequence[Tuple[float, float]] = (), early: bool = False, seconds: float = 0) -> None:
-        """Records the value of a point; None or NaN means that it failed, for the reason why. way has its values on the
-        way, (step, value) each; with early it was stopped early, has the last of them, and cannot be the best. seconds
-        is the time that it took, by default the time since ask."""
+        """Records the value of a point; None or NaN means that it failed, for the reason why. way has its (step, value)
+        on the way; with early it ended early, with the last of them. seconds is by default the time since ask."""
         failed = ["failed", why if value is None else f"the value is {value}"]
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         self._tell(asked, way, [f"--seconds={float(seconds)!r}"], *text)

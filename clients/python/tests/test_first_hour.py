@@ -728,7 +728,7 @@ def test_whole_numbers_with_many_values_are_one_warning():
             model.fit(rows, y)
         texts = [str(w.message) for w in seen]
         assert sum("y looks like a number" in text for text in texts) == 1 and "its 13 values" in texts[0], texts
-        assert "one case are 1;" in texts[0] and "y > limit makes two" in texts[0] and seen[0].filename == __file__
+        assert "of which 1 have one case;" in texts[0] and "y > limit makes two" in texts[0] and seen[0].filename == __file__
         assert set(model._model.field("columns")["classes"]) <= {str(v) for v in y}
     assert "label: 33 (9), 34 (9)" in str(model.report_)
     rare = np.append(np.arange(60) % 2, np.arange(9) + 5)
@@ -750,6 +750,9 @@ def test_a_numeric_y_is_an_error_that_says_what_to_do():
     with pytest.raises(ValueError, match="^Unknown label type: continuous. y has numbers, and this package predicts classes; "
                                          "y > limit makes two classes of it$"):
         gpc_tune.GaussianProcessClassifier().fit(X, X["a"])
+    for model in (gpc_tune.GaussianProcessClassifier(), gpc_tune.TunedClassifier()):
+        with pytest.raises(ValueError, match="^y has 101 values, and 100 classes are possible; y > limit makes two of numbers$"):
+            model.fit(np.zeros((202, 1)), np.arange(202) // 2)
 
 
 def test_a_column_that_identifies_cases_is_a_warning():
