@@ -3,13 +3,9 @@ package columns
 import (
 	"cmp"
 	"fmt"
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
-	"golang.org/x/text/unicode/norm"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/internal/registry"
@@ -24,6 +20,7 @@ const (
 	lastOfNumbered                    = 1 // the last column, in a table with row numbers
 	onlyClasses                       = 3 // no other column could hold classes
 	verdictPair, twoValues            = 3, 0.5
+	besideClasses                     = -2 // numbers with the name of a label, next to such a column of two values
 	manyTexts, manyNumbers            = -1, -5
 	leastPoints, leastLead            = 3, 2
 	mostCandidates                    = 5
@@ -45,7 +42,7 @@ var labelNames = set(`label labels y target targets outcome outcomes response gr
 	kreditwuerdigkeit avslag avslatt afgewezen odmowa refus rechazado respinto recusado hylatty
 	zamitnuto prognosis verdict cultivar variety depvar affected casecontrol etikett zielvariable
 	zielgroesse zielgrosse ziel ergebnis diagnosen ueberlebt uberlebt gekuendigt gekundigt
-	kuendigung kundigung betrug gekauft genehmigt ausfall bewilligt gestorben verstorben art
+	kuendigung kundigung betrug gekauft genehmigt ausfall bewilligt gestorben verstorben krank erkrankt art
 	etiquette cible resultat diagnostic survecu survie decede desabonne resilie resiliation
 	fraude achat achete espece accepte defaut etiqueta objetivo resultado diagnostico sobrevivio
 	superviviente abandono baja impago fraudulento compra compro especie aprobado fallecido
@@ -100,58 +97,6 @@ var verdicts = pairs(`bad good|benign malignant|alive dead|loss win|fail pass|fa
 	default nondefault|left stayed|lost won|churned retained|defective ok|nok ok|not spam|bot human|
 	acquitted convicted|democrat republican|gesund krank|krank gesund|mort vivant|muerto vivo|
 	morto vivo|neg pos|nonspam spam|lived died|responder nonresponder|unacc acc|g b|+ -`)
-
-func set(words string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		out[w] = true
-	}
-	return out
-}
-
-func pairs(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, pair := range strings.Split(text, "|") {
-		of := strings.Fields(pair)
-		slices.Sort(of)
-		out[strings.Join(of, " ")] = true
-	}
-	return out
-}
-
-// plain returns a text in lower case without accents.
-func plain(text string) string {
-	remove := transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn)), norm.NFC)
-	if out, _, err := transform.String(remove, text); err == nil {
-		text = out
-	}
-	latin := strings.NewReplacer("ß", "ss", "ø", "o", "Ø", "o", "ł", "l", "Ł", "l", "æ", "ae", "ı", "i")
-	return strings.ToLower(latin.Replace(text))
-}
-
-// words returns the words of a name: LoanStatus, loan_status and "loan status" have the same two.
-func words(name string) (out []string) {
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			out = append(out, plain(string(word)))
-		}
-		word = nil
-	}
-	letters := []rune(name)
-	for i, r := range letters {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case i > 0 && unicode.IsUpper(r) && unicode.IsLower(letters[i-1]):
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
-	return out
-}
 
 func isLabelWord(w string) bool { return labelNames[w] || weakNames[w] }
 
@@ -224,6 +169,15 @@ func (t *Table) candidates(profiles []*profile) (all []Candidate) {
 	for j, p := range profiles {
 		if (p.label() || p.quantity()) && !p.grouped() {
 			all = append(all, t.candidate(j, p, at))
+		}
+	}
+	if slices.ContainsFunc(all, func(c Candidate) bool {
+		return !c.numeric && len(profiles[c.place].levels) == 2 && c.points >= strongName
+	}) {
+		for i := range all {
+			if all[i].numeric && all[i].points >= strongName {
+				all[i].points += besideClasses
+			}
 		}
 	}
 	t.alike(all, profiles)
@@ -499,9 +453,9 @@ func (p *profile) label() bool {
 // filled reports whether nearly all values are present, as in a label.
 func (p *profile) filled() bool { return 10*p.missing <= p.present }
 
-// quantity reports whether the values are numbers other than row numbers.
+// quantity reports whether the values are numbers other than row numbers and dates.
 func (p *profile) quantity() bool {
 	_, counts := rowNumber.is(p)
 	_, identifies := identifier.is(p)
-	return p.isNumber() && len(p.levels) != 1 && !counts && !identifies
+	return p.isNumber() && len(p.levels) != 1 && !counts && !identifies && !p.countsDays()
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -227,5 +228,38 @@ func TestLabelIsRightOrAsked(t *testing.T) {
 	t.Logf("of %d: %d right, %d asked, %d wrong", n, right, asked, wrong)
 	if 4*right < 3*n || 50*wrong > n {
 		t.Errorf("of %d headers %d right and %d wrong", n, right, wrong)
+	}
+}
+
+// A column of two values with the name of a label, at any place, precedes numbers with such a name.
+// Numbers at the end that have the name of a label remain a question, and dates as numbers of days
+// are no label.
+func TestTwoValuesBeforeNumbers(t *testing.T) {
+	for _, c := range []struct{ want, columns string }{
+		{"outcome", "patient_no:t approved:c age:n outcome:u code:b"},
+		{"outcome", "outcome:y approved:c age:n code:b"},
+		{"krank", "krank:y blutdruck:n gewicht:n besuch:d region:s"},
+		{"", "age:n other:y outcome:u third:n approved:c"},
+		{"", "first:u age:n second:s"},
+	} {
+		got, err := Read(table(t, strings.Fields(c.columns)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := got.Naming(got.Label)
+		if got.Clear() != nil {
+			name = ""
+		}
+		if name != c.want {
+			t.Errorf("%s: label %q, want %q; %+v", c.columns, name, c.want, got.Candidates)
+		}
+	}
+	path := file(t, rows(60, "admitted,age,group,outcome,code", func(i int) string {
+		return fmt.Sprintf("%d,%d.5,%s,%s,%d", 44927+11*i, 20+i, "ab"[i%2:i%2+1], []string{"alive", "died", "died"}[i%3], i/5%2)
+	}))
+	got, err := Read(path, "")
+	if err != nil || got.Clear() != nil || got.Naming(got.Label) != "outcome" ||
+		slices.ContainsFunc(got.Candidates, func(c Candidate) bool { return c.Column == "admitted" }) {
+		t.Errorf("%v, %v, %+v", err, got.Clear(), got.Candidates)
 	}
 }

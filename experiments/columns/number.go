@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
@@ -32,6 +33,11 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	if text, n := p.standIn(); n > 0 {
 		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", text, n)
 	}
+	if p.countsDays() {
+		found += fmt.Sprintf("; they look like dates that a spreadsheet has as numbers of days, %.6g for %s: write "+
+			"dates, or drop the column", t.min,
+			time.Date(1899, 12, 30+int(t.min), 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
 	if n := len(p.levels); n > 2 && p.isWhole() {
 		days := 0
 		for text := range p.levels {
@@ -46,6 +52,26 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 	}
 	return found, true
 }}
+
+// dayWords are words in the names of columns of dates.
+var dayWords = set(`date dates day days dob birth born admitted admission discharged discharge visit visited start
+	started end ended enrolled enrolment registered registration created opened closed joined hired
+	released signup ordered shipped delivered expires expiry died death datum tag aufnahme entlassung
+	geburt geburtsdatum besuch beginn ende eintritt austritt fecha jour`)
+
+// Numbers of days of spreadsheets, for dates of 1954 to 2064, and the longest time between two of
+// them: 20 years.
+const firstDay, lastDay, mostDays = 20000, 60000, 7305
+
+// countsDays reports whether the values look like the numbers of days that spreadsheets have for
+// dates: whole numbers of a few years, in a column with the name of a date.
+func (p *profile) countsDays() bool {
+	if !p.isNumber() || !p.isWhole() {
+		return false
+	}
+	t, named := p.tally(), slices.ContainsFunc(words(p.name), func(w string) bool { return dayWords[w] })
+	return named && t.min >= firstDay && t.max <= lastDay && t.max-t.min <= mostDays
+}
 
 var weightName = pattern.Of(`(?i)^(fnlwgt|pweight|fweight|weights|w|wt|` +
 	`(sample|case|survey|freq|frequency|sampling|observation|obs|population|design)[_ .-]?(weight|wt|wgt)s?)$`)
