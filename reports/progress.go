@@ -26,7 +26,9 @@ type Progress struct {
 	// jobs done per second of one worker; null before the first
 	Rate Number `json:"rate"`
 	// expected seconds of the other known jobs with one worker; null before the first
-	Left           Number                  `json:"left"`
+	Left Number `json:"left"`
+	// number of processes at work in the folder, set by Folder.Progress
+	Processes      int                     `json:"processes"`
 	Configurations []ConfigurationProgress `json:"configurations"`
 	Queue          *Queue                  `json:"queue,omitempty"` // if the run was submitted to an engine
 	Next           string                  `json:"next"`            // command to continue, set by Folder.Progress
@@ -178,9 +180,14 @@ func (c *ConfigurationProgress) count(s *Study, failures []Failure, fitted bool)
 
 // Sentences describe the progress and speed of the whole run.
 func (p *Progress) Sentences() []string {
-	state, limit := "unfinished (running, or stopped)", ""
-	if p.Finished {
+	state, limit := "stopped", ""
+	switch {
+	case p.Finished:
 		state = "finished"
+	case p.Processes == 1:
+		state = "running"
+	case p.Processes > 1:
+		state = fmt.Sprintf("running in %d processes", p.Processes)
 	}
 	if p.AtMost {
 		limit = "at most "

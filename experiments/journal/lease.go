@@ -87,6 +87,20 @@ func (l *leases) elsewhere(folder string) (n int) {
 	return n
 }
 
+// Running counts the processes at work in the folder of a run. A process of another machine counts
+// for a minute after its last sign of life.
+func Running(dir string) (n int) {
+	signs, _ := filepath.Glob(filepath.Join(dir, "journal", "leases", "*.alive"))
+	for _, path := range signs {
+		holder, err := os.ReadFile(path)
+		info, gone := os.Stat(path)
+		if err == nil && gone == nil && !ended(string(holder)) && time.Since(info.ModTime()) < silent {
+			n++
+		}
+	}
+	return n
+}
+
 // asked is the holder of leases that outlive their process: of trials that another program
 // evaluates.
 const asked = "asked"

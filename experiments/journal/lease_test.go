@@ -227,6 +227,32 @@ func TestLeaseThatWasTakenAway(t *testing.T) {
 	}
 }
 
+// A process that has reserved a job is at work until it releases all. One without a sign of life for
+// a minute is not.
+func TestRunning(t *testing.T) {
+	j, folder := claimed(t)
+	dir := filepath.Dir(filepath.Dir(folder))
+	other := filepath.Join(folder, "elsewhere-1-0.alive")
+	for _, c := range []struct {
+		silent time.Duration
+		want   int
+	}{{0, 2}, {2 * time.Minute, 1}} {
+		if err := os.WriteFile(other, []byte("elsewhere-1-0"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if at := time.Now().Add(-c.silent); os.Chtimes(other, at, at) != nil {
+			t.Fatal("no time of a file can be set")
+		}
+		if n := Running(dir); n != c.want {
+			t.Errorf("silent for %v: %d processes, want %d", c.silent, n, c.want)
+		}
+	}
+	j.ReleaseAll()
+	if n := Running(dir); n != 0 {
+		t.Errorf("%d processes after all is released", n)
+	}
+}
+
 // A job that was released can be reserved again, by a lease of its own.
 func TestReleasedIsClaimedAgain(t *testing.T) {
 	j, folder := claimed(t)

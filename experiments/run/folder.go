@@ -129,6 +129,7 @@ func (f *Folder) Progress() (*reports.Progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", f.Dir, ErrFolder, err)
 	}
+	p.Processes = journal.Running(f.Dir)
 	p.Next = ResumeCommand(f.Manifest, f.Manifest.Source, f.Dir, f.Manifest.Settings)
 	if p.Failed > 0 {
 		p.Retry = again(f.Manifest, f.Manifest.Source, f.Dir, f.Manifest.Settings) + " --retry-failed"
