@@ -180,14 +180,14 @@ func (c *ConfigurationProgress) count(s *Study, failures []Failure, fitted bool)
 
 // Sentences describe the progress and speed of the whole run.
 func (p *Progress) Sentences() []string {
-	state, limit := "stopped", ""
+	state, limit := "unfinished (stopped)", ""
 	switch {
 	case p.Finished:
 		state = "finished"
 	case p.Processes == 1:
-		state = "running"
+		state = "unfinished (running)"
 	case p.Processes > 1:
-		state = fmt.Sprintf("running in %d processes", p.Processes)
+		state = fmt.Sprintf("unfinished (running in %d processes)", p.Processes)
 	}
 	if p.AtMost {
 		limit = "at most "

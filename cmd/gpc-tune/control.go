@@ -95,6 +95,10 @@ job. If no process runs it, gpc-tune run or search with --resume tries the point
 				}
 				fmt.Fprintf(c.ErrOrStderr(), "#%d tries it next\n%s takes it back\n", k,
 					terminal.CommandLine("gpc-tune", "dequeue", args[0], args[1], strconv.Itoa(number)))
+				if m := folder.Manifest; journal.Running(args[0]) == 0 {
+					fmt.Fprintf(c.ErrOrStderr(), "no process is at work; go on with: %s\n",
+						runs.ResumeCommand(m, m.Source, args[0], m.Settings))
+				}
 			}
 			return err
 		},
