@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/record"
@@ -74,8 +75,9 @@ type ConfigurationProgress struct {
 	Failed     int              `json:"failed"`
 	Known      int              `json:"known"`
 	Seconds    float64          `json:"seconds"`
-	Left       Number           `json:"left"`     // null before its first job is done
-	Failures   int              `json:"failures"` // of jobs, and of single points within jobs
+	Left       Number           `json:"left"`              // null before its first job is done
+	Dropped    bool             `json:"dropped,omitempty"` // by hand; nothing of it runs any more
+	Failures   int              `json:"failures"`          // of jobs, and of single points within jobs
 	// FirstFailure is the place and reason of the first one.
 	FirstFailure string `json:"first_failure,omitempty"`
 }
@@ -134,7 +136,7 @@ func BuildProgress(m record.Manifest, lines []record.Line) (*Progress, error) {
 	open := false // a study has not ended
 	for i, c := range m.Configurations {
 		out := ConfigurationProgress{Dataset: c.Dataset, Kernel: c.Kernel, Likelihood: c.Likelihood,
-			Inference: c.Inference}
+			Inference: c.Inference, Dropped: slices.Contains(m.Dropped, i)}
 		b := builder{record: c, studies: studies[i]}
 		for k := range studies[i] {
 			s := &studies[i][k]

@@ -74,6 +74,9 @@ func progressTable(p *reports.Progress) Table {
 		if !math.IsNaN(float64(c.Left)) {
 			left = reports.Duration(float64(c.Left)).String()
 		}
+		if c.Dropped {
+			left = "dropped"
+		}
 		t.Add(i, c.Dataset, short[c.Kernel.Text], short[c.Likelihood.Text],
 			short[c.Inference.Text],
 			c.Done, c.Known, c.Failed, reports.Duration(c.Seconds).String(), left)
