@@ -67,6 +67,9 @@ func initCommand() *cobra.Command {
 				}
 				started, err = catalogue.Starter(c.Context(), name, source, given, limit)
 			}
+			if err != nil && missing != nil && !c.Flags().Changed("data") {
+				return fmt.Errorf("%w; the name of an experiment file ends in .yaml", err)
+			}
 			if err != nil {
 				return err
 			}
