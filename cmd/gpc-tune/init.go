@@ -67,7 +67,7 @@ func initCommand() *cobra.Command {
 				}
 				started, err = catalogue.Starter(c.Context(), name, source, given, limit)
 			}
-			if err != nil && missing != nil && !c.Flags().Changed("data") {
+			if err != nil && missing != nil && len(args) > 0 && source == args[0] {
 				return fmt.Errorf("%w; the name of an experiment file ends in .yaml", err)
 			}
 			if err != nil {
