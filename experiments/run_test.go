@@ -603,7 +603,7 @@ func TestDataThatDoNotSuitAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := plan.New(t.Context(), s); err == nil || strings.Contains(err.Error(), "sets") ||
-		!strings.Contains(err.Error(), `would train without class "yes": all of its cases (1)`) {
+		!strings.Contains(err.Error(), `would train without class "yes", which has 1 case`) {
 		t.Errorf("error %v", err)
 	}
 }

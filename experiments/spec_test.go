@@ -156,6 +156,8 @@ func TestOneMistakeOneProblem(t *testing.T) {
 		"noise twice":            {"crabs, preprocess: standardize}\nmodel:\n  kernel: se\n  likelihood: probit\n  inference: laplace", "housing}\nmodel:\n  kernel: se\n  likelihood: {gaussian: {noise: {init: 1, fixed: 1}}}\n  inference: exact", "7:34", "keep one"},
 		"unknown format":         {valid, valid + "report: {formats: [txt]}\n", "9:20", `did you mean "text"?`},
 		"cost of a stranger":     {valid, valid + "predict: {loss: {W: {F: 5}}}\n", "9:17", "unknown class"},
+		"costs in a list":        {valid, valid + "predict: {loss: [[0, 5], [1, 0]]}\n", "9:17", "as in {ill: {well: 5}, well: {ill: 1}}, found a list"},
+		"models as classes":      {"dataset: crabs", "dataset: crabs, classes: one_vs_rest", "4:33", "model: {classes: one_vs_rest}"},
 		"infinite cost":          {valid, valid + "predict: {loss: {M: {F: .inf}}}\n", "9:25", "a number"},
 		"cost of no rejection":   {valid, valid + "predict: {reject_cost: .nan}\n", "9:24", "a number"},
 		"costs of numbers":       {valid, strings.NewReplacer("probit", "gaussian", "laplace", "exact", "crabs", "housing").Replace(valid) + "predict: {reject_cost: 1}\n", "9:10", "numeric labels"},
@@ -177,6 +179,35 @@ func TestOneMistakeOneProblem(t *testing.T) {
 				t.Errorf("got  %s\nwant t.yaml:%s … %s", got, c.place, c.says)
 			}
 		})
+	}
+}
+
+// Where a file declares several labels or files, a mistake with one of them names it.
+func TestMistakesNameTheLabelAndTheFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"two.csv": "x,b,c\n1,m,r\n2,n,s\n3,m,t\n4,n,r\n5,m,s\n6,n,t\n", "three.csv": "x,b\n1,m\n2,n\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for section, want := range map[string]string{
+		"{train: two.csv, label: [b, c], categorical: one_hot}":                          `two, label "c": laplace with a likelihood of two classes cannot model 3 classes`,
+		"{train: two.csv, label: c, categorical: one_hot}":                               "two: laplace with a likelihood of two classes cannot model 3 classes",
+		"{train: [two.csv, three.csv], label: c, categorical: one_hot, classes: [r, s]}": `three.csv: no column "c"`,
+	} {
+		section = strings.NewReplacer("two.csv", filepath.Join(dir, "two.csv"), "three.csv", filepath.Join(dir, "three.csv")).Replace(section)
+		want = strings.Replace(want, "three.csv", filepath.Join(dir, "three.csv"), 1)
+		s, err := spec.Parse("t.yaml", []byte(strings.Replace(valid, "{dataset: crabs, preprocess: standardize}", section, 1)), nil)
+		if err == nil {
+			_, err = plan.New(t.Context(), s)
+		}
+		if err == nil || !strings.Contains(err.Error(), " "+want) {
+			t.Errorf("%s: %v, want %q", section, err, want)
+		}
+	}
+	_, err := plan.Parse(t.Context(), "t.yaml", []byte(valid+"predict: {loss: [[0, 5], [1, 0]]}\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "9:17: expected the costs") || !strings.Contains(err.Error(), "{F: {M: 5}, M: {F: 1}}") {
+		t.Errorf("costs in a list: %v", err)
 	}
 }
 

@@ -148,6 +148,10 @@ func (e *LostClass) Error() string {
 	if e.Name != "" {
 		class = strconv.Quote(e.Name)
 	}
+	if e.Cases == 1 {
+		return fmt.Sprintf("%s would train without class %s, which has 1 case; add cases of that class, or leave it "+
+			"out of the data", e.Fold, class)
+	}
 	return fmt.Sprintf("%s would train without class %s: all of its cases (%d) are left out; "+
 		"stratify, take other folds, or leave that class out of the data", e.Fold, class, e.Cases)
 }

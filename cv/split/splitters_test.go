@@ -456,7 +456,7 @@ func TestErrors(t *testing.T) {
 		{KFold{K: 1}, labels, nil, "1 folds of 10 cases"},
 		{KFold{K: -3}, labels, nil, "-3 folds"},
 		{KFold{}, labels[:9], nil, "10 folds of 9 cases"},
-		{KFold{K: 3}, single, nil, "splitter kfold: fold 0 would train without class 2: all of its cases (1) are left out"},
+		{KFold{K: 3}, single, nil, "splitter kfold: fold 0 would train without class 2, which has 1 case; add cases of that class"},
 		{KFold{K: 2, Stratified: &no}, []int{0, 0, 0, 0, 1}, nil, "would train without class 1"},
 		{KFold{K: 2}, []int{0, 0, 0}, nil, "all 3 cases are of class 0"},
 		{KFold{K: 2}, []int{0}, nil, "fewer (1)"},

@@ -264,7 +264,11 @@ func (s Spec) checkCounts() (p Problems) {
 // checkClasses checks classes, order and positive.
 func (s Spec) checkClasses() (p Problems) {
 	kept := s.canonicalNames(s.Classes...)
-	if len(kept) == 1 {
+	switch {
+	case len(kept) == 1 && slices.Contains([]string{"one_vs_rest", "joint"}, kept[0]):
+		p.add("classes", "names the classes to keep; the models of several classes are a key of "+
+			"model: {classes: %s}", kept[0])
+	case len(kept) == 1:
 		p.add("classes", "keeps %q alone; name at least two classes", kept[0])
 	}
 	if len(kept) > MaxClasses {

@@ -121,6 +121,14 @@ func (p *planner) add(ctx context.Context, src *loaded, m spec.Model) error {
 	return p.layOut(c, identity)
 }
 
+// labelled names the data set of a candidate, and its label if the file declares several.
+func (p *planner) labelled(c *candidate) string {
+	if !slices.ContainsFunc(p.Spec.Data, func(of spec.DataSpec) bool { return of.Label != p.Spec.Data[0].Label }) {
+		return c.Dataset
+	}
+	return fmt.Sprintf("%s, label %q", c.Dataset, c.Data.Schema.Label.Name)
+}
+
 // combines checks that the parts of a model are compatible with each other and with the data.
 func (p *planner) combines(c *candidate) (err error) {
 	m, classes := c.declared, len(c.Classes)
@@ -140,14 +148,14 @@ func (p *planner) combines(c *candidate) (err error) {
 		c.model.Inference = approx.ForPredictions(c.model.Inference)
 	}
 	if _, err := c.model.Check(classes); err != nil {
-		return p.tell(m.Written.Inference.Place, "%s: %v", c.Dataset, err)
+		return p.tell(m.Written.Inference.Place, "%s: %v", p.labelled(c), err)
 	}
 	c.caps, err = c.tuned.Check(classes)
 	if err == nil && c.criterion != nil {
 		_, err = c.criterion.Uses(c.caps)
 	}
 	if err != nil {
-		return p.tell(m.Written.Tuning.Place, "%s: %v", c.Dataset, err)
+		return p.tell(m.Written.Tuning.Place, "%s: %v", p.labelled(c), err)
 	}
 	if c.starting = m.Starting(classes); m.Start != nil {
 		caps, err := c.starting.Check(classes)

@@ -174,7 +174,7 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 	of := p.Reader.load(section.Spec, p.Spec.Dir, p.Spec.Seed)
 	ds, err := of.ds, of.err
 	if err != nil {
-		section.Faults(p.Findings, err)
+		section.Faults(p.Findings, p.inFile(section, err))
 		if strings.HasPrefix(p.Spec.File, spec.Bundled) && section.Train != "" {
 			p.AtPlace(section.Place, "gpc-tune explain %s says where these files come from", p.Spec.File)
 		}
@@ -228,6 +228,21 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 			"be optimistically biased", section.Preprocess, len(ds.Rows)).In(ds.Name))
 	}
 	return &loaded{ds, section.Place, sets}
+}
+
+// inFile names the file of a data section in the mistakes of its keys, if other sections have other
+// files.
+func (p *planner) inFile(section spec.DataSpec, err error) error {
+	several := slices.ContainsFunc(p.Spec.Data, func(of spec.DataSpec) bool { return of.Train != section.Train })
+	problems, ok := err.(data.Problems)
+	if !several || !ok {
+		return err
+	}
+	problems = slices.Clone(problems)
+	for i := range problems {
+		problems[i].Message = section.Train + ": " + problems[i].Message
+	}
+	return problems
 }
 
 // aboutClass warns of a threshold for the score of one class, where no class was declared positive

@@ -3,6 +3,7 @@ package spec
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -24,7 +25,10 @@ func (d *decoder) decisionCosts(n *strictyaml.Node, p predicting) *Costs {
 	}
 	c := &Costs{reject: p.RejectCost, place: d.Found.Place(n), lossPlace: d.Found.Place(p.Loss),
 		rejectPlace: d.Found.Place(strictyaml.Find(n, "reject_cost"))}
-	if p.Loss != nil {
+	switch {
+	case p.Loss != nil && p.Loss.Kind == strictyaml.SequenceNode:
+		c.listed = true
+	case p.Loss != nil:
 		d.Into(p.Loss, &c.loss)
 	}
 	return c
@@ -40,6 +44,10 @@ func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 			"and reject_cost", ds.Name)
 		return nil
 	}
+	if c.listed {
+		found.AtPlace(c.lossPlace, "%s", listedCosts(ds.Classes[0], ds.Classes[1]))
+		return nil
+	}
 	checkRejection(found, c.rejectPlace, c.reject, ds.Classes)
 	loss := newLoss(found, c.lossPlace, ds.Classes)
 	loss.setAll(c.loss)
@@ -48,6 +56,12 @@ func (c *Costs) On(found *strictyaml.Findings, ds *data.Data) *record.Costs {
 		out.Loss = append(out.Loss, record.Numbers(row))
 	}
 	return out
+}
+
+// listedCosts is the mistake of costs in a list, with the form for two of the classes.
+func listedCosts(a, b string) string {
+	return fmt.Sprintf("expected the costs of decisions by true class and decision, as in {%s: {%s: 5}, %s: {%s: 1}}, "+
+		"found a list", a, b, b, a)
 }
 
 // checkRejection checks the cost of rejecting a case, if given.

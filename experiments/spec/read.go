@@ -63,6 +63,9 @@ func Read(path string) ([]byte, error) {
 // folder.
 func Parse(file string, text []byte, settings []string) (*Spec, error) {
 	s, found := Decode(file, text, settings)
+	if s != nil && s.Costs != nil && s.Costs.listed {
+		found.AtPlace(s.Costs.lossPlace, "%s", listedCosts("ill", "well"))
+	}
 	if err := found.Err(); err != nil {
 		return nil, err
 	}

@@ -385,6 +385,7 @@ var ErrMistakes = strictyaml.ErrMistakes
 // Costs are the costs of decisions in a file, before the classes are known.
 type Costs struct {
 	loss                          lossMap
+	listed                        bool // the costs are a list, which is a mistake
 	reject                        *float64
 	place, lossPlace, rejectPlace strictyaml.Place
 }
