@@ -121,3 +121,35 @@ func TestUnreadCellsOfOtherForms(t *testing.T) {
 		t.Errorf("%s, %v", unreadTexts(d), err)
 	}
 }
+
+// A plain numeric input that is all text in two cases or more is an error, which names the notation
+// of the model if the text is a number in the other one. Single cases, and columns with one number,
+// are not.
+func TestCheckNumbers(t *testing.T) {
+	train := map[string]string{"comma": "a;s;y\n1,5;2,5;u\n2,5;3,5;v\n", "point": "a;s;y\n1.5;2.5;u\n2.5;3.5;v\n"}
+	for _, c := range []struct{ decimal, rows, want string }{
+		{"comma", "1.5;1,5\n3.25;2,5\n", `no value of "a" is a number as in the training file; one is "1.5"; this model reads decimal: comma`},
+		{"point", "1.5;1,5\n3.25;2,5\n", `no value of "s" is a number as in the training file; one is "1,5"; this model reads decimal: point`},
+		{"comma", "1,5;x\n3,25;y\n;\n", `no value of "s" is a number as in the training file; one is "x"`},
+		{"comma", "1.5;1,5\n3,25;2,5\n", ""},
+		{"comma", "1.5;1,5\n", ""},
+		{"comma", "1.5;1,5\n;2,5\n", ""},
+		{"comma", ";1,5\n;2,5\n", ""},
+	} {
+		d, err := load(t, Spec{Label: "y", Decimal: c.decimal}, train[c.decimal], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := d.Schema.Read(file(t, "new", "a;s\n"+c.rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := d.Schema.CheckNumbers(cases); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, %q: %s\nwant %s", c.decimal, c.rows, got, c.want)
+		}
+	}
+}

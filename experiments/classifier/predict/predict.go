@@ -198,6 +198,7 @@ func (c *Classifier) Each(ctx context.Context, name string, in io.Reader, o spec
 type stream struct {
 	*Classifier
 	name     string
+	begun    bool // the first part is predicted
 	unread   []data.Unread
 	scored   []cv.Predictions
 	cost     []float64
@@ -211,6 +212,12 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		return nil, fmt.Errorf("%w: %s: %s; correct them, or predict them without --strict", spec.ErrInvalid, s.name,
 			ds.Unread[0].Notice())
 	}
+	if !s.begun {
+		if err := s.file.Columns.CheckNumbers(ds); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", spec.ErrInvalid, s.name, err)
+		}
+	}
+	s.begun = true
 	s.unread = data.Merge(s.unread, ds.Unread)
 	s.drift.add(ds)
 	missing := s.substitute(ds)

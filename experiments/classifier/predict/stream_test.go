@@ -163,3 +163,18 @@ func TestRecordsThatEndTooEarly(t *testing.T) {
 		}
 	}
 }
+
+// Two cases or more whose numbers are in another notation than the training file are refused before
+// a line of predictions is written.
+func TestAnotherNotationIsRefused(t *testing.T) {
+	c := learnt(t, "a;b;y\n1,5;2,5;u\n2,5;3,5;v\n4,5;1,5;u\n", "label: y, decimal: comma", "inference: p1nn")
+	const want = `no value of "a" is a number as in the training file; one is "1.5"; this model reads decimal: comma`
+	var out strings.Builder
+	_, err := c.Stream(t.Context(), "-", strings.NewReader("a;b\n1.5;2.5\n3.5;4.5\n"), spec.Deciding{}, &out)
+	if !errors.Is(err, spec.ErrInvalid) || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+		t.Errorf("%v, written %q", err, out.String())
+	}
+	if _, err = c.Stream(t.Context(), "-", strings.NewReader("a;b\n1.5;2.5\n"), spec.Deciding{}, &out); err != nil {
+		t.Errorf("one case: %v", err)
+	}
+}
