@@ -27,6 +27,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/query"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/random"
 	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	_ "github.com/gpc-tune/gpc-tune/internal/testing/garbage"
@@ -581,6 +582,28 @@ func TestStandardErrors(t *testing.T) {
 			if s, ok := c.StandardErrors.Get("log_length_scale"); !ok || !(s > 0.01 && s < 10) || c.Correlations[0][1] != c.Correlations[1][0] {
 				t.Errorf("%s: standard errors %v, correlations %v", tune, c.StandardErrors, c.Correlations)
 			}
+		}
+	}
+}
+
+// A plan counts the rows that repeat an earlier one with the label, whatever their identifiers, unless
+// they are kept together.
+func TestRepeatedRowsAreNoted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	text := "id,x,z,label\n1,0,,a\n2,1,5,b\n3,0,,a\n4,0,,b\n5,2,5,a\n6,1,5,b\n7,0,,a\n8,-0,6,b\n9,0,6,b\n10,3,3,a\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for keys, want := range map[string]int{"id: id": 4, "drop: [id]": 4, "id: id, duplicates: together": 0, "ignore_case: true": 0} {
+		p := plantest.Planned(t, "data: {train: "+path+", label: label, missing: mean, "+keys+"}\nmodel: {inference: p1nn}\n")
+		got := 0
+		for _, w := range p.Manifest.Warnings {
+			if w.Kind == cause.Repeated {
+				got += w.Cases
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d repeated rows, want %d; %q", keys, got, want, p.Manifest.Warnings)
 		}
 	}
 }

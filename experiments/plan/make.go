@@ -207,6 +207,14 @@ func (p *planner) load(section spec.DataSpec, numeric bool) *loaded {
 			p.warn(w)
 		}
 	}
+	if n := of.repeated; n > 0 {
+		w := cause.Repeated.Of(n, "rows repeat an earlier one, the label included: scores are too good if they are "+
+			"no cases of their own; data: {duplicates: together} with evaluate: group_kfold keeps them together")
+		w = w.In(ds.Name)
+		if !slices.Contains(p.Manifest.Warnings, w) {
+			p.warn(w)
+		}
+	}
 	if w := rareClasses(ds); !w.IsZero() && !slices.Contains(p.Manifest.Warnings, w) {
 		p.warn(w)
 	}

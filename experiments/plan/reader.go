@@ -15,7 +15,9 @@ type Reader struct {
 type read struct {
 	ds    *data.Data
 	leaks []data.Leak
-	err   error
+	// cases of a file that repeat an earlier one and are not kept together
+	repeated int
+	err      error
 }
 
 // load reads data once.
@@ -26,6 +28,9 @@ func (r *Reader) load(s data.Spec, dir string, seed uint64) *read {
 		of := &read{ds: ds, err: err}
 		if err == nil {
 			of.leaks = ds.Leaks()
+			if s.Train != "" && ds.Groups == nil && !ds.Schema.Counts {
+				of.repeated = ds.Repeated()
+			}
 		}
 		if r.known == nil {
 			r.known = map[string]*read{}

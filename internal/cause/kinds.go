@@ -194,6 +194,7 @@ var (
 	PositiveClass = kind("positive_class", "a score is about the class that most cases have",
 		"where the rare class matters, declare it: data: {positive: CLASS}")
 	Single   = kind("single", "classes have a single case", "no part can both train on it and test it")
+	Repeated = note("repeated", "rows repeat earlier ones", "a split may have copies of a case in both parts")
 	Rare     = kind("rare", "classes have fewer than 5 cases", "their probabilities cannot be checked")
 	Columns  = kind("columns", "columns were named or matched otherwise than the file may mean", "")
 	Comments = kind("comments", "lines with # are left out as comments", "they may be cases")
