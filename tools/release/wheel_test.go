@@ -93,8 +93,8 @@ func TestWheelInAFreshEnvironment(t *testing.T) {
 	command(system, "-m", "venv", "--system-site-packages", "--without-pip", "fresh")
 	command("fresh/bin/python", "-m", "pip", "install", "--no-index", name)
 	out := command("fresh/bin/python", "-c", "import sys; sys.modules['sklearn'] = sys.modules['pandas'] = None\n"+
-		"import gpc_tune, importlib.metadata\nm = gpc_tune.GaussianProcessClassifier().fit([[0.], [1.], [3.], [4.]], ['a', 'a', 'b', 'b'])\n"+
-		"print(*m.predict([[0.5], [3.5]]), gpc_tune.__version__, importlib.metadata.version('gpc-tune'), m.score([[0.5], [5.]], ['a', 'a']))")
+		"import gpc_tune, importlib.metadata\nm = gpc_tune.GaussianProcessClassifier().fit([[float(i)] for i in range(12)], ['a'] * 6 + ['b'] * 6)\n"+
+		"print(*m.predict([[0.5], [9.5]]), gpc_tune.__version__, importlib.metadata.version('gpc-tune'), m.score([[0.5], [11.]], ['a', 'a']))")
 	if v := pythonVersion(build.Version()); strings.TrimSpace(out) != "a b "+v+" "+v+" 0.5" {
 		t.Error(out)
 	}
