@@ -69,6 +69,23 @@ func commands(signals *interrupts) []*cobra.Command {
 	}, controlCommands()...)
 }
 
+// saysWhatIsMissing makes the error of too few arguments say so.
+func saysWhatIsMissing(c *cobra.Command) {
+	permitted := c.Args
+	if permitted == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		err := permitted(c, args)
+		for more := range 3 {
+			if err != nil && permitted(c, append(slices.Clone(args), make([]string, more+1)...)) == nil {
+				return usage("an argument is missing")
+			}
+		}
+		return err
+	}
+}
+
 // run is the whole program: it parses args, runs the command and returns the exit code.
 func run(ctx context.Context, signals *interrupts, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
@@ -100,17 +117,7 @@ report. gpc-tune list shows every name that a file can use, and gpc-tune explain
 			}
 			return err
 		}
-		if permitted := c.Args; permitted != nil {
-			c.Args = func(c *cobra.Command, args []string) error {
-				err := permitted(c, args)
-				for more := range 3 {
-					if err != nil && permitted(c, append(slices.Clone(args), make([]string, more+1)...)) == nil {
-						return usage("an argument is missing")
-					}
-				}
-				return err
-			}
-		}
+		saysWhatIsMissing(c)
 		for _, below := range c.Commands() {
 			guard(below)
 		}

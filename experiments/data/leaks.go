@@ -86,6 +86,11 @@ func (d *Data) Leaks() (found []Leak) {
 			all = append(all, c.score(p))
 		}
 	}
+	return c.leaks(all)
+}
+
+// leaks are the inputs that are leaks, of all.
+func (c *leakCheck) leaks(all []oneInput) (found []Leak) {
 	good := 0
 	for _, t := range all {
 		if t.Error < othersAreUseful {

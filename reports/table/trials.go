@@ -35,10 +35,7 @@ func trialRows(r *reports.Report) Table {
 					objective += " of " + d.Preliminary
 				}
 				head := Row(i, d.Evaluation, d.Repeat, d.Fold, d.Trial)
-				var way reports.Values
-				for _, at := range d.Interim {
-					way = append(way, record.Named{Name: reports.Shortest(at.Step), Value: at.Value})
-				}
+				way := onTheWay(d.Interim)
 				if len(d.Points) == 0 {
 					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, objective, nil, nil,
 						d.Failure, d.Seconds, way)
@@ -58,6 +55,14 @@ func trialRows(r *reports.Report) Table {
 		}
 	}
 	return t
+}
+
+// onTheWay names the values on the way of a trial by their steps.
+func onTheWay(all []reports.Interim) (way reports.Values) {
+	for _, at := range all {
+		way = append(way, record.Named{Name: reports.Shortest(at.Step), Value: at.Value})
+	}
+	return way
 }
 
 // pathRows has a row for every step of every local optimiser on all of the training data: the free

@@ -256,12 +256,8 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 			}
 		}
 	}
-	for i, row := range t.Rows {
-		for j, v := range row {
-			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
-				return nil, s.tooFar(ds.Rows[i], float64(v), t.Columns[j])
-			}
-		}
+	if err := s.finite(ds, t); err != nil {
+		return nil, err
 	}
 	if len(all) > 0 {
 		s.scored = append(s.scored, scored)
@@ -270,6 +266,18 @@ func (s *stream) predict(ds *data.Data) (*Predicted, error) {
 		s.warn(w)
 	}
 	return t, nil
+}
+
+// finite returns an error if a prediction is not finite.
+func (s *stream) finite(ds *data.Data, t *Predicted) error {
+	for i, row := range t.Rows {
+		for j, v := range row {
+			if v, is := v.(record.Number); is && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) {
+				return s.tooFar(ds.Rows[i], float64(v), t.Columns[j])
+			}
+		}
+	}
+	return nil
 }
 
 // columnsOfInputs returns the column of the file that each preprocessed input is made from, or nil
