@@ -25,7 +25,7 @@ var notInNames = pattern.Of(`[^A-Za-z0-9._-]+`)
 
 // Starter writes the text of a configuration file to start with, for a path: with a bundled data
 // set, or with a file of cases, for which it describes the kind of each column. given has
-// what is known of a file's columns. Without a label there the file determines it; if the file does
+// the known facts about its columns. Without a label there the file determines it; if the file does
 // not, the error is a columns.UnclearLabel. Of several studies it takes the largest with an
 // expected time of at most limit on this machine. Without a limit the time is two minutes at
 // nominal rates, so that the same file is written on every machine.
