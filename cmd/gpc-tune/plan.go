@@ -60,11 +60,15 @@ func validateCommand() *cobra.Command {
 func planCommand() *cobra.Command {
 	var e experiment
 	var memory func() (int64, error)
+	var jobs int
 	c := &cobra.Command{
 		Use:   "plan FILE.yaml | gallery:NAME",
 		Short: "Show what would run: configurations, jobs, memory, expected time, and what is already done",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if jobs < 1 {
+				return usage("-j %d: at least one job must run at a time", jobs)
+			}
 			limit, err := memory()
 			if err != nil {
 				return err
@@ -73,11 +77,11 @@ func planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printPlan(c, plan, e.dir, runs.Options{Options: schedule.Options{Workers: runtime.GOMAXPROCS(0),
-				MemoryLimit: limit}})
+			return printPlan(c, plan, e.dir, runs.Options{Options: schedule.Options{Workers: jobs, MemoryLimit: limit}})
 		},
 	}
 	e.flags(c)
+	c.Flags().IntVarP(&jobs, "jobs", "j", runtime.GOMAXPROCS(0), "number of jobs that a run would run at the same time")
 	memory = memoryFlag(c)
 	return c
 }
