@@ -69,8 +69,8 @@ func TestMiscalibration(t *testing.T) {
 		surplus float64
 		want    string
 	}{
-		{classes, 0.25, "it is overconfident: its decisions are right in 25 % of cases less than its probabilities say"},
-		{classes, -0.25, "it is underconfident: its decisions are right in 25 % of cases more than its probabilities say"},
+		{classes, 0.25, "it is overconfident: of 100 decisions 25 fewer are right than its probabilities say"},
+		{classes, -0.25, "it is underconfident: of 100 decisions 25 more are right than its probabilities say"},
 		{Configuration{}, 0.25, "predicted variances are too small: squared errors are on average 1.25 times as large"},
 		{Configuration{}, -0.25, "predicted variances are too large: squared errors are on average 0.75 times as large"},
 	} {

@@ -254,10 +254,10 @@ func miscalibration(c Configuration, surplus float64) string {
 		return fmt.Sprintf("predicted variances are too large: squared errors are on average %.2g times as large",
 			1+surplus)
 	case surplus > 0:
-		return fmt.Sprintf("it is overconfident: its decisions are right in %.2g %% of cases less than its "+
+		return fmt.Sprintf("it is overconfident: of 100 decisions %.2g fewer are right than its "+
 			"probabilities say", 100*surplus)
 	}
-	return fmt.Sprintf("it is underconfident: its decisions are right in %.2g %% of cases more than its "+
+	return fmt.Sprintf("it is underconfident: of 100 decisions %.2g more are right than its "+
 		"probabilities say", -100*surplus)
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 // CheckNumbers returns an error if two cases to predict, or more, have texts in a plain numeric
-// input, and none has a number there: the file has another notation than the training file, or
-// another column in this place.
+// input, none has a number there, and in another notation the first text is one: the file has
+// another decimal mark than the training file. Other texts are missing values.
 func (s *Schema) CheckNumbers(d *Data) error {
 	first := 0 // column of the input
 	for _, c := range s.Inputs {
@@ -26,13 +26,13 @@ func (s *Schema) CheckNumbers(d *Data) error {
 		if slices.ContainsFunc(mat.Col(nil, column, d.X), func(v float64) bool { return !math.IsNaN(v) }) {
 			continue
 		}
-		text, hint := d.Unread[k].First[0].Text, ""
+		text := d.Unread[k].First[0].Text
 		for _, other := range cells.DecimalModes {
 			if _, is := cells.ParseNumber(text, other); is {
-				hint = "; this model reads decimal: " + cmp.Or(s.Decimal, "point")
+				return fmt.Errorf("no value of %q is a number as in the training file; one is %q; this model reads "+
+					"decimal: %s", c.Name, text, cmp.Or(s.Decimal, "point"))
 			}
 		}
-		return fmt.Errorf("no value of %q is a number as in the training file; one is %q%s", c.Name, text, hint)
 	}
 	return nil
 }

@@ -65,8 +65,8 @@ type page struct {
 	FiguresLeft int // left out
 }
 
-// Links names the section of the causes: "Failures, Warnings".
-func (p page) Links() string {
+// CauseTitles names the section of the causes: "Failures, Warnings".
+func (p page) CauseTitles() string {
 	var names []string
 	for _, a := range p.Causes {
 		name, _, _ := strings.Cut(a.Title, ":")

@@ -423,10 +423,12 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 	best, likeliest := r.Configurations[a.Configuration], ""
 	for _, e := range best.Evaluations {
 		if e.Name == a.Evaluation && e.Decisions != nil && best.Record.Costs != nil {
-			class, least := constant(best, e.Decisions.Table)
 			likeliest = " of the most probable class"
-			text += fmt.Sprintf("; the decisions cost %s per case (always %s: %s)",
-				reports.Readable(float64(e.Decisions.Loss)), terminal.OneLine(class), reports.Readable(least))
+			text += fmt.Sprintf("; the decisions cost %s per case", reports.Readable(float64(e.Decisions.Loss)))
+			if float64(e.Scores.N) == e.Scores.Weight { // the table of decisions has no weights
+				class, least := constant(best, e.Decisions.Table)
+				text += fmt.Sprintf(" (always %s: %s)", terminal.OneLine(class), reports.Readable(least))
+			}
 		}
 	}
 	text += thresholds(best, a)

@@ -29,11 +29,12 @@ type strangeCase struct {
 }
 
 // strangeCases lists, for each answer, the held-out cases whose outcome is least probable, with the
-// number of predictions that are so far off and the number to expect.
+// number of predictions that are so far off and the number to expect. It lists none of counts of
+// successes.
 func strangeCases(r *reports.Report) (out []Table) {
 	for _, a := range r.Decided() {
-		if a.Cases > 0 {
-			out = append(out, strangeOf(r, a))
+		if t := strangeOf(r, a); t.Lead != "" {
+			out = append(out, t)
 		}
 	}
 	return out
@@ -47,7 +48,12 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 		if s.Predictions == nil {
 			continue
 		}
+		in := map[int]bool{}
 		for k, row := range s.Fit.Rows {
+			if in[row] { // a count of successes has a row for each of the two labels
+				return Table{}
+			}
+			in[row] = true
 			p, less := outcome(*s.Predictions, k)
 			expected, predictions = expected+less, predictions+1
 			if p < strange {
@@ -60,6 +66,9 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 				all[i] = of
 			}
 		}
+	}
+	if predictions == 0 {
+		return Table{}
 	}
 	slices.SortStableFunc(all, func(x, y strangeCase) int {
 		return cmp.Or(cmp.Compare(x.outcome, y.outcome), cmp.Compare(x.row, y.row))

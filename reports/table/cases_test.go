@@ -40,6 +40,23 @@ func TestStrangeCases(t *testing.T) {
 	}
 }
 
+// Counts of successes have a row for each of the two labels of a case, and no strange cases.
+func TestNoStrangeCounts(t *testing.T) {
+	m, lines := reporttest.Held(12, func(int) float64 { return -8 })
+	r := reporttest.Build(t, m, lines)
+	if all := strangeCases(r); len(all) != 1 {
+		t.Fatalf("%d tables", len(all))
+	}
+	for _, line := range lines {
+		for i := range line.Fit.Rows {
+			line.Fit.Rows[i] -= i % 2
+		}
+	}
+	if all := strangeCases(reporttest.Build(t, m, lines)); len(all) != 0 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // The probability of an outcome is that of the label, or of a number so far from its mean. less is
 // the probability of an outcome below the limit.
 func TestOutcomes(t *testing.T) {

@@ -558,6 +558,10 @@ func TestCostsInWords(t *testing.T) {
 		}
 		c.Record.Costs.Reject = nil
 	}
+	c.Evaluations[0].Scores.Weight += 7 // the numbers of decisions have no weights
+	if got, want := plainScores(r, a), "; the decisions cost 0.5 per case; 25.0 % errors of the most probable class"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // The answer has the range of the thresholds that the folds chose.
