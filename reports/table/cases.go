@@ -29,8 +29,8 @@ type strangeCase struct {
 }
 
 // strangeCases lists, for each answer, the held-out cases whose outcome is least probable, with the
-// number of predictions that are so far off and the number to expect. It lists none of counts of
-// successes.
+// number of predictions that are so far off and the number to expect. It lists none of groups with
+// weights, such as counts of successes.
 func strangeCases(r *reports.Report) (out []Table) {
 	for _, a := range r.Decided() {
 		if t := strangeOf(r, a); t.Lead != "" {
@@ -48,12 +48,10 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 		if s.Predictions == nil {
 			continue
 		}
-		in := map[int]bool{}
+		if s.Predictions.Weight != nil && s.Predictions.Groups != nil {
+			return Table{} // a count of successes is a group of two weighted rows, one for each label
+		}
 		for k, row := range s.Fit.Rows {
-			if in[row] { // a count of successes has a row for each of the two labels
-				return Table{}
-			}
-			in[row] = true
 			p, less := outcome(*s.Predictions, k)
 			expected, predictions = expected+less, predictions+1
 			if p < strange {
