@@ -87,6 +87,11 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 		listed = len(all)
 	}
 	all = all[:min(len(all), max(listed, leastListed), mostStrange)]
+	return t.cases(r, all)
+}
+
+// cases adds a row for each of these cases, which begins with its number and its ids.
+func (t *predictionTable) cases(r *reports.Report, all []strangeCase) Table {
 	ids := []string{}
 	for _, of := range all {
 		c := r.Configurations[of.study.Fit.Configuration]
