@@ -17,8 +17,7 @@ const multipliers = 999
 type BestSet struct {
 	Units int // held-out cases, or groups of them; 0: there are no bounds
 	// Differences has, for every model, its score minus the score of the best. A worse model has a
-	// negative value. Lo and Hi are 95 % bounds, one-sided each, of its true score minus the
-	// largest true score of the others.
+	// negative value. Lo and Hi are 95 % bounds of the true difference, one-sided each.
 	Differences []Estimate
 	// P is, for every model, the p value of the hypothesis that no other is better.
 	P []float64
@@ -49,8 +48,11 @@ type BestSet struct {
 // (Chernozhukov, Chetverikov & Kato 2013, Annals of Statistics 41:2786). With the 95 % quantile q_c
 // of the draws,
 //
-//	Hi_c = min_j (S_c - S_j + q_c r t se_jc),
-//	AtMost_c = max(0, max_{k ≠ c in the set} (S_k - S_c + q_k r t se_kc)) = -Lo_c.
+//	AtMost_c = max(0, max_{k ≠ c in the set} (S_k - S_c + q_k r t se_kc)),
+//	Hi_c = S_c - S_b + q_c r t se_cb,  Lo_c = S_c - S_b - q_b r t se_cb,
+//
+// where b is the best. So AtMost_b is the largest Hi_c of the set, or 0. A model whose Hi_c is above
+// 0 is not in the set if another model than b is shown to be better.
 //
 // The variance is r² = 1 + Ratio times the variance of independent cases: models differ with their
 // training parts, and these overlap (Nadeau & Bengio 2003, Machine Learning 52:239). The factor t
@@ -59,7 +61,7 @@ type BestSet struct {
 //
 // There are no bounds with fewer than two units, or if the score is not defined without some of
 // them. Then all models are in the set. A pair with the same difference in all units does not
-// count in T_c; its bound is the difference, or 0 if that is below 0.
+// count in T_c; its Lo is the difference, and its Hi 0.
 func (c Contenders) Set(s Score, best int) BestSet {
 	m, nan := len(c.Parts), math.NaN()
 	out := BestSet{Differences: make([]Estimate, m), P: make([]float64, m), In: make([]bool, m), None: make([]bool, m),
@@ -82,29 +84,29 @@ func (c Contenders) Set(s Score, best int) BestSet {
 	for k := range m {
 		slices.Sort(z.maxima[k])
 		half[k] = scale * z.maxima[k][multipliers-int(level*(multipliers+1))]
-		t, hi := 0.0, math.Inf(1)
+		t := 0.0
 		for j := range m {
 			if se := z.se.At(j, k); se > 0 {
-				t, hi = max(t, better(j, k)/(scale*se)), min(hi, half[k]*se-better(j, k))
-			} else if j != k {
-				hi = min(hi, max(0, -better(j, k)))
+				t = max(t, better(j, k)/(scale*se))
 			}
 		}
 		below, _ := slices.BinarySearch(z.maxima[k], t*(1-1e-12))
 		out.P[k] = float64(1+multipliers-below) / (multipliers + 1)
 		out.In[k] = k == best || out.P[k] > level || -out.Differences[k].Value < s.Negligible
-		out.Differences[k].Hi = hi
 		out.None[k] = k != best && out.In[k] &&
 			(-out.Differences[k].Value < s.Negligible || s.Each != nil && fewDecide(table, k, best))
 	}
 	for k := range m {
+		d, se := &out.Differences[k], z.se.At(best, k)
+		if d.Lo, d.Hi = d.Value-half[best]*se, d.Value+half[k]*se; se == 0 {
+			d.Hi = 0
+		}
 		out.AtMost[k] = 0
 		for j := range m {
 			if j != k && out.In[j] {
 				out.AtMost[k] = max(out.AtMost[k], better(j, k)+half[j]*z.se.At(j, k))
 			}
 		}
-		out.Differences[k].Lo = -out.AtMost[k]
 	}
 	return out
 }

@@ -284,13 +284,13 @@ func TestSetIsTheFormula(t *testing.T) {
 		for k := range m {
 			slices.Sort(largest[k])
 			q[k] = largest[k][949] // 50 of the 999 draws are as large
-			statistic, hi := 0.0, math.Inf(1)
+			statistic := 0.0
 			for j := range m {
 				if j != k {
 					statistic = max(statistic, (mean[j]-mean[k])/(wide*se(j, k)))
-					hi = min(hi, mean[k]-mean[j]+q[k]*wide*se(j, k))
 				}
 			}
+			hi := mean[k] - mean[best] + q[k]*wide*se(k, best)
 			count := 1
 			for _, v := range largest[k] {
 				if v >= statistic-1e-9 {
@@ -311,8 +311,10 @@ func TestSetIsTheFormula(t *testing.T) {
 					want = max(want, mean[j]-mean[k]+q[j]*wide*se(j, k))
 				}
 			}
-			if math.Abs(got.AtMost[k]-want) > 1e-9 || got.Differences[k].Lo != -got.AtMost[k] {
-				t.Errorf("%d of %d: at most %v, want %v", k, m, got.AtMost[k], want)
+			lo := mean[k] - mean[best] - q[best]*wide*se(k, best)
+			if math.Abs(got.AtMost[k]-want) > 1e-9 || math.Abs(got.Differences[k].Lo-lo) > 1e-9 {
+				t.Errorf("%d of %d: at most %v, want %v; from %v, want %v", k, m, got.AtMost[k], want,
+					got.Differences[k].Lo, lo)
 			}
 		}
 	}
@@ -402,7 +404,7 @@ func TestSetOfConstantDifferences(t *testing.T) {
 	}
 	for p, cost := range map[float64]float64{0.5: 0, 0.25: 1} {
 		got := Contenders{Parts: [][]Predictions{same(0.5), same(p)}}.Set(s, 0)
-		want := []Estimate{{0, 0, cost}, {-cost, -cost, 0}}
+		want := []Estimate{{0, 0, 0}, {-cost, -cost, 0}}
 		if !slices.Equal(got.Differences, want) || !slices.Equal(got.In, []bool{true, true}) || !slices.Equal(got.P, []float64{1, 1}) ||
 			!slices.Equal(got.AtMost, []float64{0, cost}) {
 			t.Errorf("%v: %+v", p, got)
@@ -444,21 +446,25 @@ func TestSetAgreesWithItsIntervals(t *testing.T) {
 				best = k
 			}
 		}
-		got := c.Set(s, best)
+		got, highest := c.Set(s, best), 0.0
 		for k, e := range got.Differences {
 			if math.IsNaN(e.Value) || e.Value > 1e-12 || e.Value != value(k)-value(best) && k != best {
 				t.Errorf("%s: difference %v", name, e.Value)
 			}
 			negligible := k == best || -e.Value < s.Negligible
-			if e.Hi < -1e-12 == (got.P[k] > level) || got.In[k] != (got.P[k] > level || negligible) ||
+			if e.Hi < -1e-12 && got.P[k] > level || got.In[k] != (got.P[k] > level || negligible) ||
 				e.Lo > e.Value+1e-12 || e.Hi < e.Value-1e-12 || got.AtMost[k] < 0 {
 				t.Errorf("%s: %+v, p %v, in the set %v", name, e, got.P[k], got.In[k])
 			}
 			if got.In[k] {
 				in++
+				highest = max(highest, e.Hi)
 			} else {
 				out++
 			}
+		}
+		if math.Abs(got.AtMost[best]-highest) > 1e-12 {
+			t.Errorf("%s: using the best costs at most %v, the largest bound of the set is %v", name, got.AtMost[best], highest)
 		}
 		if !got.In[best] || got.P[best] != 1 && m > 1 {
 			t.Errorf("%s: the best is not in the set", name)

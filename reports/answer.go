@@ -138,10 +138,9 @@ type Rival struct {
 	Score         Number `json:"score"`         // the score that decides
 	// the score minus the score of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
-	// lower one of two one-sided 95 % bounds of the rival's true score minus the largest true score
-	// of the others; null: there is none
+	// lower one of two one-sided 95 % bounds of the difference of the true scores; null: there is none
 	Low  Number `json:"low"`
-	High Number `json:"high"` // the upper bound; below 0 only if it is not in the set, or hardly differs
+	High Number `json:"high"` // the upper bound; the largest one of the set is at_most
 	// p value of the hypothesis that no other configuration is better; null: there is none
 	P     Number `json:"p"`
 	InSet bool   `json:"in_set"` // it may be the best, at 95 %

@@ -1,9 +1,11 @@
 package reports
 
 import (
+	"math"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -77,5 +79,31 @@ func TestMiscalibration(t *testing.T) {
 		if got := miscalibration(of.of, of.surplus); got != of.want {
 			t.Errorf("%q, want %q", got, of.want)
 		}
+	}
+}
+
+// Of 200 intervals 24 miss their target by far, the others are wide enough to make the mean of the squared errors right;
+// 14 of 200 can be chance.
+func TestNarrowIntervals(t *testing.T) {
+	for _, of := range []struct {
+		beyond int
+		rest   float64
+		narrow bool
+	}{{24, 0.54, true}, {14, 0.78, false}, {0, 1, false}} {
+		p := cv.Predictions{Cases: make([]int, 200), Targets: make([]float64, 200), Mean: make([]float64, 200),
+			Variance: make([]float64, 200)}
+		for i := range 200 {
+			p.Cases[i], p.Mean[i], p.Variance[i], p.Targets[i] = i, 3, 4, 3+2*of.rest
+			if i < of.beyond {
+				p.Targets[i] = 3 - 2*2.5
+			}
+		}
+		fraction, narrow := outside(p)
+		if math.Abs(fraction-float64(of.beyond)/200) > 1e-12 || narrow != of.narrow {
+			t.Errorf("%d of 200: %v, %v", of.beyond, fraction, narrow)
+		}
+	}
+	if _, narrow := outside(cv.Predictions{}); narrow {
+		t.Error("probabilities have no intervals")
 	}
 }

@@ -193,12 +193,17 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 	all := cv.Pool(parts...)
 	test := cv.CaseT(surplus, all.Units(), all.Weight)
 	off := test.P <= calibrated && !(len(c.Classes) > 0 && math.Abs(test.Value) < leastOff)
-	if !off && !helps {
-		return
-	}
 	kind, text := cause.Recalibrable, "its probabilities can be improved"
 	if off {
 		text = miscalibration(c, test.Value)
+	} else if far, narrow := outside(all); narrow {
+		off, text = true, fmt.Sprintf("predicted intervals are too narrow: those of 95 %% hold %.3g %% of the targets",
+			100*(1-far))
+	}
+	if !off && !helps {
+		return
+	}
+	if off {
 		if !helps {
 			kind = cause.Miscalibrated
 		}
@@ -242,6 +247,25 @@ func (r *Report) recalibrated(folds []*Study) *Recalibrated {
 		}
 	}
 	return best
+}
+
+// outside is the fraction of targets outside of their predicted 95 % intervals, and whether it is
+// shown to be too large. Predicted variances can be right on average while some intervals are too
+// narrow. The t-test over cases or groups is at half of the level, because it is one-sided.
+func outside(p cv.Predictions) (fraction float64, narrow bool) {
+	if !p.Numeric() {
+		return 0, false
+	}
+	const beyond = 0.05
+	out := make([]float64, len(p.Cases))
+	for i := range out {
+		if math.Abs(p.Targets[i]-p.Mean[i]) > 1.959964*math.Sqrt(p.Variance[i]) {
+			out[i] = 1
+		}
+		out[i] -= beyond
+	}
+	test := cv.CaseT(out, p.Units(), p.Weight)
+	return test.Value + beyond, test.P <= calibrated && test.Value > 0
 }
 
 // miscalibration describes how the predictions are miscalibrated.

@@ -217,8 +217,7 @@ func compareCommand() *cobra.Command {
 		Use:   "compare DIR [DIR2]",
 		Short: "Compare the configurations of a run or of two runs: with the best one, or in pairs",
 		Long: `Compare each configuration of a run with the best one: the difference of the deciding score,
-with 95 % bounds of the difference from the best other one, and whether it is in the set of those
-that may be the best.
+with one-sided 95 % bounds, and whether it is in the set of those that may be the best.
 
 With --all, or for two runs, all pairs of configurations with the same data are compared: the
 difference of the log evidences and the Bayes factor, every score, and McNemar's exact test of the

@@ -45,6 +45,16 @@ type chapter struct {
 	Note        string // set by the writer of the page
 }
 
+// units names the units of the tables of results.
+func (c chapter) units() string {
+	for _, s := range c.Sheets {
+		if slices.ContainsFunc(s.Columns, func(of table.Column) bool { return of.Name == "bits" }) {
+			return "Log evidence and log losses in nats, information in bits per case. "
+		}
+	}
+	return "Log evidence and log losses in nats. "
+}
+
 // Field is a field of a form.
 type Field struct {
 	Name, Label string
@@ -360,8 +370,7 @@ func rank(c table.Cell, less bool) float64 {
 // The notes of a document.
 const (
 	nothingWrong = "No job is missing or has failed, and no fit has a warning."
-	unitsNote    = "Log evidence and log losses in nats, information in bits per case. Every number to its last " +
-		"digit is in results.json and results.csv."
+	lastDigits   = "Every number to its last digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
 		"has no times: they are in timings.json, and gpc-tune report DIR --figure time draws them."
 )
@@ -390,7 +399,7 @@ func (d document) write(w prose) {
 			w.table(s)
 		}
 		if i == 0 {
-			w.paragraph(unitsNote)
+			w.paragraph(c.units() + lastDigits)
 		}
 	}
 	for _, a := range d.Causes {

@@ -42,11 +42,10 @@ const (
 
 // Notes of the page.
 const (
-	headsNote = "Each column head has an explanation (point at it). Every number to its last digit is in " +
-		"results.json and results.csv."
-	againstNote = "Differences from the best, with 95 % bounds of the difference from the best other one. A " +
-		"configuration is in the set of those that may be the best if its bounds reach 0. gpc-tune compare DIR --all " +
-		"shows all pairs."
+	headsNote   = "Each column head has an explanation (point at it). " + lastDigits
+	againstNote = "Differences from the best, with one-sided 95 % bounds. A configuration whose bounds do not reach " +
+		"0, or that another one is shown to be better than, is not in the set of those that may be the best. " +
+		"gpc-tune compare DIR --all shows all pairs."
 )
 
 // page is the content of report.html.
@@ -169,7 +168,7 @@ func newPage(r *reports.Report, scripts ...string) page {
 		case "results":
 			c.Note = headsNote
 			if len(p.Details) > 0 {
-				c.Note = "Log evidence and log losses in nats, information in bits per case. " + headsNote
+				c.Note = c.units() + headsNote
 			}
 		case "against":
 			c.ID, c.Note = "comparisons", againstNote

@@ -25,7 +25,7 @@ func driverPictures(r shown.Report) (out []figure.Figure) {
 			f.Name += "-" + a.Dataset
 		}
 		if left := len(inputs) - mostRivals; left > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d less important inputs are not shown", left))
+			f.Notes = append(f.Notes, fmt.Sprintf("the %d least important inputs are not shown", left))
 		}
 		out = append(out, f)
 	}

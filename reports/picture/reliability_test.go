@@ -58,7 +58,7 @@ func TestReliability(t *testing.T) {
 	}
 	f := single(t, pictured(t, "reliability", heldOutRun("information_bits", []string{"se", "linear"}, p, p)))
 	if f.Title != "Reliability of the probabilities: #0 se" || len(f.Panels) != 2 ||
-		!slices.Contains(f.Notes, "of 20 decisions with a probability of 0.9 or more 4 are wrong; if the probabilities are right, expect 1.0") {
+		!slices.Contains(f.Notes, "4 of 20 decisions with a probability of 0.9 or more are wrong; if the probabilities are right, expect 1.0") {
 		t.Errorf("%q, %q", f.Title, f.Notes)
 	}
 	points := f.Panels[0].Layers[1].(figure.Intervals)

@@ -31,7 +31,7 @@ func against(a reports.Answer) Table {
 	}
 	sign := "below 0 is worse"
 	if score, err := cv.ScoreNamed(by); err == nil && !score.Greater {
-		sign = "with the sign for which below 0 is worse"
+		sign = "turned so that below 0 is worse"
 	}
 	t := Table{Title: fmt.Sprintf("differences from #%d, the best on %s: %s (%s%s), %s", a.Configuration, a.Dataset, by,
 		s.unit, of, sign)}

@@ -146,8 +146,8 @@ func conclusion(r *reports.Report, a reports.Answer) (text string, kind FactKind
 		const next = ". More cases or other inputs may help"
 		return doubt + ": " + map[string]string{
 			noSkill: nothingBetter(r, a, best, base) + next,
-			notShown: best + " scores better than " + base + ", but so may a model that knows nothing of the " + what +
-				next,
+			notShown: fmt.Sprintf("do not rely on %s yet: it scores %s better than %s, but chance alone may do that%s",
+				best, skillDifference(a), base, next),
 			uncertain: best + " tells something about the " + what + ", but its probabilities score no better than " +
 				base,
 		}[doubt], Doubtful
@@ -228,9 +228,9 @@ func simplerText(r *reports.Report, a reports.Answer) string {
 		case of.Inference.Name() == "base_rate":
 			continue
 		case len(of.Hyperparameters) >= len(r.Configurations[a.Configuration].Hyperparameters):
-			return ""
+			return "No other of them is simpler"
 		}
-		reason := ""
+		reason := ": take it if you want fewer hyperparameters"
 		if of.Inference.Name() == "logistic_regression" {
 			reason = ": take it if you want coefficients"
 		}
@@ -364,6 +364,9 @@ func longScore(r *reports.Report, a reports.Answer) string {
 		of := map[bool]string{true: "higher", false: "lower"}[s.Greater] + " is better"
 		if s.Base {
 			of = "the base rate scores 0, " + of
+			if perfect := perfectBits(r, a); perfect != "" {
+				of = "the base rate scores 0, perfect predictions " + perfect
+			}
 		}
 		text += "; " + of
 	}
@@ -405,19 +408,39 @@ func expected(a reports.Answer) reports.Number {
 	return a.Corrected
 }
 
+// held is a score of a configuration on the evaluation of an answer; false if it has none.
+func held(a reports.Answer, c reports.Configuration, name string) (v float64, ok bool) {
+	for _, e := range c.Evaluations {
+		if s, known := e.Scores.Value(name); known && e.Name == a.Evaluation {
+			v, ok = s.Value, true
+		}
+	}
+	return v, ok
+}
+
+// perfectBits is the information of probabilities of 1 for all labels: the log loss of the base
+// rate; "" if the answer is not decided by information, or not on one evaluation.
+func perfectBits(r *reports.Report, a reports.Answer) string {
+	c := r.Configurations[a.Configuration]
+	bits, ok := held(a, c, "information_bits")
+	loss, known := held(a, c, "log_loss")
+	if !ok || !known || a.By != "information_bits" || a.Nested != nil {
+		return ""
+	}
+	return reports.Decimals(bits+loss/math.Ln2, 2)
+}
+
 // plainScores are the scores of the best that need no explanation: the cost of its decisions, its
 // error rate and the error rate of the base rate, or for numbers the root mean squared error.
 func plainScores(r *reports.Report, a reports.Answer) (text string) {
 	if a.Nested != nil {
 		return "" // the score is of the procedure
 	}
-	value := func(c reports.Configuration, name string) (v float64, ok bool) {
-		for _, e := range c.Evaluations {
-			if s, known := e.Scores.Value(name); known && e.Name == a.Evaluation && a.By != name {
-				v, ok = s.Value, true
-			}
+	value := func(c reports.Configuration, name string) (float64, bool) {
+		if a.By == name {
+			return 0, false
 		}
-		return v, ok
+		return held(a, c, name)
 	}
 	percent := unitOf("error_rate")
 	best, likeliest := r.Configurations[a.Configuration], ""
@@ -519,9 +542,9 @@ func marginText(a reports.Answer) string {
 	case next.None && a.Margin == 0:
 		text = fmt.Sprintf("none: #%d, the next best, scores the same%s", *a.Next, inner)
 	case next.None && float64(a.Margin) < negligible(of.By):
-		text = "none: " + text + ", which is negligible"
+		text += ", which is negligible"
 	case next.None:
-		text = "none: " + text + ", because of two single cases"
+		text += ", but two single cases decide that"
 	}
 	if !next.Low.None() {
 		err := (next.High - next.Low) / 2
@@ -605,20 +628,6 @@ func skillText(r *reports.Report, a reports.Answer) string {
 		return ""
 	}
 	base, what := baseline(r, a)
-	better := "better"
-	if !(s.Difference > 0) {
-		better = "worse"
-	}
-	score := fmt.Sprintf("it scores %s %s than %s", skillDifference(a), better, base)
-	if s.Difference == 0 {
-		score = "it scores as " + base
-	}
-	if s.By == "log_evidence" {
-		return score
-	}
-	if !s.AtLeast.None() {
-		score += fmt.Sprintf(" (lower 95 %% bound %s)", unitOf(s.By).bound(s.AtLeast))
-	}
 	paid := ""
 	if a.Competed > 1 && a.Nested == nil {
 		paid = fmt.Sprintf(", the choice of %d paid for", a.Competed)
@@ -627,7 +636,26 @@ func skillText(r *reports.Report, a reports.Answer) string {
 	if !s.Known {
 		known = "not shown to be better than chance"
 	}
-	return fmt.Sprintf("its predictions of the %s are %s (permutation test at 5 %%%s); %s", what, known, paid, score)
+	known = fmt.Sprintf("its predictions of the %s are %s (permutation test at 5 %%%s)", what, known, paid)
+	better := "better"
+	if !(s.Difference > 0) {
+		better = "worse"
+	}
+	score := fmt.Sprintf("it scores %s %s than %s", skillDifference(a), better, base)
+	switch {
+	case s.Difference == 0:
+		score = "it scores as " + base
+	case s.AtLeast > 0 && s.By != "log_evidence":
+		return known + fmt.Sprintf("; its score is at least %s better than %s, at 95 %%", quantity(
+			unitOf(s.By).bound(s.AtLeast), unitOf(s.By).unit), base)
+	}
+	if s.By == "log_evidence" {
+		return score
+	}
+	if !s.AtLeast.None() {
+		score += fmt.Sprintf(" (lower 95 %% bound %s)", unitOf(s.By).bound(s.AtLeast))
+	}
+	return known + "; " + score
 }
 
 // skillDifference is the size of the difference of an answer from the base rate, with its unit.
@@ -643,7 +671,7 @@ func skillDifference(a reports.Answer) string {
 // trustText lists the reasons to doubt an answer. If there are none, the text names the checks.
 func trustText(r *reports.Report, a reports.Answer) string {
 	if len(a.Trust) == 0 {
-		checked, unchecked := []string{"failures", "bounds", "convergence"}, []string{}
+		checked, unchecked := []string{"failures", "hyperparameters at bounds", "convergence"}, []string{}
 		c := r.Configurations[a.Configuration]
 		if fit := c.Studies[0].Fit; fit != nil && fit.Climbed > 0 {
 			checked = append(checked, "the end of the search (with "+
@@ -653,7 +681,7 @@ func trustText(r *reports.Report, a reports.Answer) string {
 		case restarts > 1:
 			checked = append(checked, "restarts")
 		case restarts == 1:
-			unchecked = append(unchecked, "restarts (only one)")
+			unchecked = append(unchecked, "whether another start ends elsewhere (there was one)")
 		}
 		if a.Cases > 0 {
 			checked = append(checked, "calibration")
@@ -814,7 +842,7 @@ func Driven(a reports.Answer) string {
 	case len(d.Inputs) == 0:
 		return d.Missing
 	case !aboveNoise(d.Inputs[0]):
-		return "no input is shown to matter: the importance of none is above its level of noise"
+		return "no input is shown to matter: the importance of each may be 0, or noise"
 	}
 	unit, first := reports.UnitOfDrivers(a), d.Inputs[0]
 	bits := scored{unit.PerBit, unit.Name}

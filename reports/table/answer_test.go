@@ -42,12 +42,12 @@ func TestAnswerTellsOfTheBaseRate(t *testing.T) {
 		conclusion, want string
 	}{
 		{nil, "use #0, the se kernel with laplace: 0 nats per case (lower is better). Any of the 2 may be the best; #0 is at most 1.9 nats per case " +
-			"worse than any of them", ""},
+			"worse than any of them. No other of them is simpler", ""},
 		{skill("information_bits", 0.75, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better), and at least 0.25 bits per case better than guessing. ",
-			strings.Replace(chance, "0.2", "0.8", 1) + "better " + base + "0.25)"},
+			strings.Replace(chance, "it scores 0.2", "its score is at least 0.25", 1) + "better than the base rate, at 95 %"},
 		{skill("information_bits", 0.25, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better); its predictions are better than chance, but guessing may " +
 			"score as well. ", chance + "better " + base + "-0.25)"},
-		{skill("information_bits", 0.25, false), "skill not shown: #0, the best of 2, scores better than the base rate, but ", may + "better " + base + "-0.25)"},
+		{skill("information_bits", 0.25, false), "skill not shown: do not rely on #0, the best of 2, yet: it scores 0.2 bits per case better than the base rate, but chance alone may do that", may + "better " + base + "-0.25)"},
 		{skill("information_bits", -0.25, true), "scores no better: #0, the best of 2, tells something about the labels, but ", chance + "worse " + base + "-0.75)"},
 		{skill("information_bits", -0.25, false), "no skill: even #0, the best of 2, predicts no better than the base rate", may + "worse " + base + "-0.75)"},
 		{skill("log_evidence", 1, true), "use #0, the se kernel with laplace: 0 nats per case (lower is better). Any ", "it scores 1 nat better than the base rate"},

@@ -32,7 +32,7 @@ var HeadDocs = map[string]string{
 		"the final fit of a training",
 	"inducing inputs":    "number of inducing inputs",
 	"95 % interval":      "95 % confidence interval of the number before it; none if folds are missing",
-	"95 % bounds":        "one-sided 95 % bounds of the score minus that of the best other one",
+	"95 % bounds":        "one-sided 95 % bounds of the difference",
 	"cost":               "mean cost of a decision, the score mean_loss",
 	"rejected":           "held-out cases for which no class is decided",
 	"time":               "computing time relative to the fastest row",

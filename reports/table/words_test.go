@@ -84,13 +84,13 @@ func TestConclusions(t *testing.T) {
 			"but guessing may score as well", Conclusion},
 		{[]int{3}, 2, "information_bits", nil, nil, use + "0.224 bits per case. It is the best of the 2", Conclusion},
 		{[]int{3, 6}, 2, "information_bits", nil, nil, use + "0.224 bits per case. Any of the 2 may be the best; #3 is " +
-			"at most 0.021 bits per case worse than any of them", Conclusion},
+			"at most 0.021 bits per case worse than any of them. No other of them is simpler", Conclusion},
 		{[]int{3, 7, 5, 6, 8}, 8, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than " +
 			"guessing. 5 of the 8 may be the best; #3 is at most 0.021 bits per case worse than any of them. #5, " +
 			"logistic regression, is the simplest of them: take it if you want coefficients", Conclusion},
 		{[]int{3, 7, 6}, 8, "information_bits", nil, nil, use + "0.224 bits per case. 3 of the 8 may be the best; #3 is at most " +
-			"0.021 bits per case worse than any of them", Conclusion},
-		{[]int{3, 6}, 3, "log_evidence", nil, nil, use + "0.224 nats. 1 other is within 1 nat of it", Conclusion},
+			"0.021 bits per case worse than any of them. No other of them is simpler", Conclusion},
+		{[]int{3, 6}, 3, "log_evidence", nil, nil, use + "0.224 nats. 1 other is within 1 nat of it. No other of them is simpler", Conclusion},
 		{[]int{3}, 3, "log_evidence", nil, nil, use + "0.224 nats. It is the best of the 3", Conclusion},
 		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: words}}, use + "0.224 bits per case. But trust names 1 " +
 			"reason to doubt it", Hedged},
@@ -183,7 +183,7 @@ func TestMarginInWords(t *testing.T) {
 		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
 			"25 % better than #2, the next best, which may be as good (95 % bounds -12 to 50)"},
 		{0.25, reports.Rival{Low: none, InSet: true, None: true},
-			"none: 25 % better than #2, the next best, because of two single cases"},
+			"25 % better than #2, the next best, but two single cases decide that"},
 		{0, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
 	} {
 		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
@@ -531,7 +531,7 @@ func TestDriversInWords(t *testing.T) {
 			"d and e",
 		of(5, 5, "information_bits"): "a drives it most: shuffling it costs 1.00 bits per case (0.75 to 1.25); then b (0.88), c (0.75) and " +
 			"d (0.62); 5 of 10 inputs are not above noise",
-		of(0, 2, "information_bits"): "no input is shown to matter: the importance of none is above its level of noise",
+		of(0, 2, "information_bits"): "no input is shown to matter: the importance of each may be 0, or noise",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
