@@ -49,10 +49,11 @@ type BestSet struct {
 // of the draws,
 //
 //	AtMost_c = max(0, max_{k ≠ c in the set} (S_k - S_c + q_k r t se_kc)),
-//	Hi_c = S_c - S_b + q_c r t se_cb,  Lo_c = S_c - S_b - q_b r t se_cb,
+//	Hi_c = S_c - S_b + q_c r t se_cb,
+//	Lo_c = S_c - S_b - q_b r t se_cb,
 //
-// where b is the best. So AtMost_b is the largest Hi_c of the set, or 0. A model whose Hi_c is above
-// 0 is not in the set if another model than b is shown to be better.
+// where b is the best. So AtMost_b is the largest Hi_c of the set, or 0. A model whose Hi_c is
+// above 0 is not in the set if another model than b is shown to be better.
 //
 // The variance is r² = 1 + Ratio times the variance of independent cases: models differ with their
 // training parts, and these overlap (Nadeau & Bengio 2003, Machine Learning 52:239). The factor t

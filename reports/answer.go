@@ -138,7 +138,7 @@ type Rival struct {
 	Score         Number `json:"score"`         // the score that decides
 	// the score minus the score of the best, with the sign for which negative is worse
 	Difference Number `json:"difference"`
-	// lower one of two one-sided 95 % bounds of the difference of the true scores; null: there is none
+	// lower one of two one-sided 95 % bounds of the true difference; null: there is none
 	Low  Number `json:"low"`
 	High Number `json:"high"` // the upper bound; the largest one of the set is at_most
 	// p value of the hypothesis that no other configuration is better; null: there is none

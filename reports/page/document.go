@@ -369,8 +369,8 @@ func rank(c table.Cell, less bool) float64 {
 
 // The notes of a document.
 const (
-	nothingWrong = "No job is missing or has failed, and no fit has a warning."
-	lastDigits   = "Every number to its last digit is in results.json and results.csv."
+	nothingWrong   = "No job is missing or has failed, and no fit has a warning."
+	lastDigits     = "Every number to its last digit is in results.json and results.csv."
 	provenanceNote = "The command and the build that began the run. Equal runs give this file equal bytes, so it " +
 		"has no times: they are in timings.json, and gpc-tune report DIR --figure time draws them."
 )

@@ -58,8 +58,8 @@ func reliabilityPictures(r shown.Report) (out []figure.Figure) {
 			"each point has %d predictions or more; calibrated "+
 				"probabilities are on the dashed line", cv.LeastReliable))
 		if surest > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d of %d decisions with a probability of %g or more are wrong; if the "+
-				"probabilities are right, expect %.1f", wrong, surest, sure, expected))
+			f.Notes = append(f.Notes, fmt.Sprintf("%d of %d decisions with a probability of %g or more are wrong; if "+
+				"the probabilities are right, expect %.1f", wrong, surest, sure, expected))
 		}
 		f.Notes = append(f.Notes, shown.Remarks(shown.LeftOut(without, "reliability"))...)
 		out = append(out, f)

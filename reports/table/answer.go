@@ -544,7 +544,7 @@ func marginText(a reports.Answer) string {
 	case next.None && float64(a.Margin) < negligible(of.By):
 		text += ", which is negligible"
 	case next.None:
-		text += ", but two single cases decide that"
+		text += ", because of two single cases"
 	}
 	if !next.Low.None() {
 		err := (next.High - next.Low) / 2
@@ -681,7 +681,7 @@ func trustText(r *reports.Report, a reports.Answer) string {
 		case restarts > 1:
 			checked = append(checked, "restarts")
 		case restarts == 1:
-			unchecked = append(unchecked, "whether another start ends elsewhere (there was one)")
+			unchecked = append(unchecked, "restarts (there was one start)")
 		}
 		if a.Cases > 0 {
 			checked = append(checked, "calibration")

@@ -183,7 +183,7 @@ func TestMarginInWords(t *testing.T) {
 		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
 			"25 % better than #2, the next best, which may be as good (95 % bounds -12 to 50)"},
 		{0.25, reports.Rival{Low: none, InSet: true, None: true},
-			"25 % better than #2, the next best, but two single cases decide that"},
+			"25 % better than #2, the next best, because of two single cases"},
 		{0, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
 	} {
 		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
