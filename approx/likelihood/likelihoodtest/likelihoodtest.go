@@ -120,6 +120,15 @@ func slope(f func(x float64) float64, x, h float64) float64 {
 	return (8*(f(x+h)-f(x-h)) - (f(x+2*h) - f(x-2*h))) / (12 * h)
 }
 
+// slopes is slope of four functions at once.
+func slopes(f func(x float64) [4]float64, x, h float64) (d [4]float64) {
+	near, far, near2, far2 := f(x+h), f(x+2*h), f(x-h), f(x-2*h)
+	for k := range d {
+		d[k] = (8*(near[k]-near2[k]) - (far[k] - far2[k])) / (12 * h)
+	}
+	return d
+}
+
 func names(t *testing.T, lik likelihood.Likelihood) {
 	seen := map[string]bool{}
 	for _, p := range lik.Params() {
@@ -179,14 +188,12 @@ func (c *check) derivatives(t *testing.T) {
 			scale := max(1, math.Abs(logp))
 			// The difference's own error: rounding ε|value|/h, against which h⁴ is small.
 			const h = 3e-3
-			value := func(k int) func(float64) float64 {
-				return func(x float64) float64 {
-					a, b, c, _ := c.smooth.Derivs(y, x)
-					return [...]float64{a, b, c}[k]
-				}
-			}
+			by := slopes(func(x float64) [4]float64 {
+				a, b, c, _ := c.smooth.Derivs(y, x)
+				return [4]float64{a, b, c}
+			}, f, h)
 			for k, got := range []float64{d1, d2, d3} {
-				if want := slope(value(k), f, h); !(math.Abs(got-want) <= 1e-10+8*epsilon*scale/h) {
+				if want := by[k]; !(math.Abs(got-want) <= 1e-10+8*epsilon*scale/h) {
 					t.Errorf("y = %v, f = %v: d%d = %v, want %v", y, f, k+1, got, want)
 				}
 			}
@@ -311,8 +318,11 @@ func newDensity(m likelihood.MomentMatcher, y, mean, variance float64) *density 
 	// golden section search
 	for k, side := range [2][2]float64{{d.lo, math.Copysign(0, -1)}, {0, d.hi}} {
 		lo, hi := side[0], side[1]
-		for range 200 {
+		for range 100 {
 			a, b := lo+0.382*(hi-lo), hi-0.382*(hi-lo)
+			if a == lo || b == hi {
+				break
+			}
 			if d.log(a) < d.log(b) {
 				lo = a
 			} else {
@@ -343,7 +353,11 @@ func (d *density) edge(mode, limit float64) float64 {
 		return limit
 	}
 	for range 200 {
-		if mid := (inside + outside) / 2; d.relative(mode+mid) > -60 {
+		mid := (inside + outside) / 2
+		if mid == inside || mid == outside {
+			break
+		}
+		if d.relative(mode+mid) > -60 {
 			inside = mid
 		} else {
 			outside = mid
@@ -446,19 +460,20 @@ func (c *check) moments(t *testing.T) {
 			t.Errorf("%s: d[1] = %v, 1 + variance·d[1] = %v", at, d[1], ratio)
 		}
 		s := c.scale(variance)
-		by := func(k int, h float64) float64 {
-			return slope(func(x float64) float64 {
+		by := func(h float64) [4]float64 {
+			return slopes(func(x float64) [4]float64 {
 				logZ, d := c.m.Moments(y, x, variance)
-				return [...]float64{logZ, d[0], d[1], d[2]}[k]
+				return [4]float64{logZ, d[0], d[1], d[2]}
 			}, mean, h)
 		}
 		const step = 3e-3
 		rounding := 16*epsilon + c.traits.AverageError
+		first := by(step * s)
 		for k, v := range [2]struct{ unit, value float64 }{
 			{s, max(1, math.Abs(logZ)) + math.Abs(mean*d[0])},
 			{s * s, max(1, math.Abs(d[0])*s) + math.Abs(mean*d[1])*s},
 		} {
-			if want := by(k, step*s); !(math.Abs(d[k]-want)*v.unit <= 1e-9+rounding*v.value/step) {
+			if want := first[k]; !(math.Abs(d[k]-want)*v.unit <= 1e-9+rounding*v.value/step) {
 				t.Errorf("%s: d[%d] = %v, difference %v", at, k, d[k], want)
 			}
 		}
@@ -473,7 +488,8 @@ func (c *check) moments(t *testing.T) {
 		// divided by the step.
 		const shorter = 1e-3
 		noise := 1e-9 + rounding*(1+math.Abs(mean)/s)/shorter
-		want2, want3 := by(2, shorter*s), by(3, shorter*s)
+		third := by(shorter * s)
+		want2, want3 := third[2], third[3]
 		if !(math.Abs(d[2]-want2) <= noise*(1/(s*s*s)+math.Abs(d[0]*d[1]))) {
 			t.Errorf("%s: d[2] = %v, difference %v", at, d[2], want2)
 		}
@@ -489,18 +505,19 @@ func (c *check) parameters(t *testing.T) {
 		t.Skip("needs parameters (likelihood.Parametric); it runs for the rows of likelihood.Table that have them")
 	}
 	got := [3][]float64{make([]float64, len(c.theta)), make([]float64, len(c.theta)), make([]float64, len(c.theta))}
-	compare := func(what string, value func(m likelihood.MomentMatcher) [3]float64) {
+	compare := func(what string, value func(m likelihood.MomentMatcher) [4]float64) {
+		at := value(c.m)
 		for j := range c.theta {
+			by := slopes(func(u float64) [4]float64 {
+				moved := slices.Clone(c.theta)
+				moved[j] = u
+				return value(c.lik.At(moved).(likelihood.MomentMatcher))
+			}, c.theta[j], 3e-3)
 			for k, name := range [3]string{"value", "first derivative", "second derivative"} {
-				want := slope(func(u float64) float64 {
-					moved := slices.Clone(c.theta)
-					moved[j] = u
-					return value(c.lik.At(moved).(likelihood.MomentMatcher))[k]
-				}, c.theta[j], 3e-3)
-				size := max(1, math.Abs(value(c.m)[k]), math.Abs(want))
-				if !(math.Abs(got[k][j]-want) <= (1e-9+1e3*c.traits.AverageError)*size) {
+				size := max(1, math.Abs(at[k]), math.Abs(by[k]))
+				if !(math.Abs(got[k][j]-by[k]) <= (1e-9+1e3*c.traits.AverageError)*size) {
 					t.Errorf("%s: by theta[%d] the %s changes by %v, differences give %v", what, j, name, got[k][j],
-						want)
+						by[k])
 				}
 			}
 		}
@@ -513,16 +530,16 @@ func (c *check) parameters(t *testing.T) {
 				}
 				c.m.(likelihood.Parametric).DMoments(got[0], got[1], got[2], y, mean, variance)
 				compare(fmt.Sprintf("DMoments(%v, %v, %v)", y, mean, variance),
-					func(m likelihood.MomentMatcher) [3]float64 {
+					func(m likelihood.MomentMatcher) [4]float64 {
 						logZ, d := m.Moments(y, mean, variance)
-						return [3]float64{logZ, d[0], d[1]}
+						return [4]float64{logZ, d[0], d[1]}
 					})
 			}
 			if m, ok := c.m.(likelihood.LogConcave); ok {
 				m.DExpected(got[0], got[1], got[2], y, mean, 3)
-				compare(fmt.Sprintf("DExpected(%v, %v, 3)", y, mean), func(m likelihood.MomentMatcher) [3]float64 {
+				compare(fmt.Sprintf("DExpected(%v, %v, 3)", y, mean), func(m likelihood.MomentMatcher) [4]float64 {
 					e, d := m.(likelihood.LogConcave).Expected(y, mean, 3)
-					return [3]float64{e, d[0], d[1]}
+					return [4]float64{e, d[0], d[1]}
 				})
 			}
 		}
