@@ -54,7 +54,7 @@ func TestNegativeState(t *testing.T) {
 // TestOnlineMeetsNoSmallVariance: the evidence of online learning is right wherever it reports convergence, that is
 // where no case meets a variance that is too small.
 func TestOnlineMeetsNoSmallVariance(t *testing.T) {
-	x, y := twoClasses(60, 13)
+	x, y := twoClasses(45, 13)
 	k, _, _ := seGram(x, 3, 15)
 	for i, p := range pairs(t) {
 		if _, ok := p.method.(approx.Online); !ok || !exhaustive.Tries(2, i) {

@@ -391,7 +391,7 @@ func classProbabilities(t *testing.T, lik likelihood.RandomUtility, mean []float
 // TestJointPredictions compares the latent values and the class probabilities of new cases, and the
 // probabilities of left-out cases, with dense matrices and sums over a grid.
 func TestJointPredictions(t *testing.T) {
-	const n, classes = 7, 3
+	const n, classes = 5, 3
 	x, y := planeClasses(n+1, 3)
 	eachJoint(t, func(t *testing.T, m approx.Approximation, lik likelihood.RandomUtility, shared bool) {
 		all, _ := priors(x, 0.2, 0.6, classes, shared)
@@ -583,7 +583,7 @@ func TestJointWide(t *testing.T) {
 // of dense matrices. With four classes the average is over independent latent values, which is why the
 // probabilities may differ in the second decimal.
 func TestWideBound(t *testing.T) {
-	const n, classes = 30, 4
+	const n, classes = 22, 4
 	x, _ := planeClasses(n, 5)
 	y := make([]int, n)
 	for i := range y {

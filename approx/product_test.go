@@ -86,7 +86,7 @@ func TestEveryPair(t *testing.T) {
 		for k, l := range likelihoods {
 			for _, classes := range []int{0, 2, 3} {
 				for _, rest := range []bool{false, true} {
-					if !exhaustive.Tries(5, i, k, classes, map[bool]int{true: 1}[rest]) {
+					if !exhaustive.Tries(7, i, k, classes, map[bool]int{true: 1}[rest]) {
 						continue
 					}
 					method := m.value

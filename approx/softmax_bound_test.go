@@ -182,7 +182,7 @@ func TestSoftmaxBound(t *testing.T) {
 	for _, set := range []struct {
 		name string
 		n    int
-	}{{"iris", 30}, {"wine", 30}, {"glass", 20}} {
+	}{{"iris", 20}, {"wine", 20}, {"glass", 20}} {
 		x, y, classes := classData(t, set.name)
 		rng := rand.New(rand.NewPCG(1, 2))
 		rng.Shuffle(len(x), func(i, j int) { x[i], x[j], y[i], y[j] = x[j], x[i], y[j], y[i] })

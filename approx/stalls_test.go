@@ -24,7 +24,7 @@ func fitOnce(t *testing.T, m approx.Approximation, k *mat.SymDense, y []float64,
 // TestNothingStalls: with equal and nearly equal cases and a large amplitude, every schedule converges in a few
 // iterations to the same fixed point, with the gradient of differences.
 func TestNothingStalls(t *testing.T) {
-	const n = 400
+	const n = 300
 	x, y := twoClasses(n/2, 32)
 	for i := range n / 2 { // each case again, slightly moved, and some with the other label
 		moved := slices.Clone(x[i])

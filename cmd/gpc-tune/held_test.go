@@ -34,7 +34,10 @@ func init() {
 // cannot end by itself. The folder gets the file "held-PID".
 type held struct{}
 
-var filled atomic.Int64
+var (
+	filled atomic.Int64
+	marked sync.Once
+)
 
 func (held) Params(dim int) []param.Spec { return kernel.SE{}.Params(dim) }
 func (held) Memory(n, m, dim int) int64  { return kernel.SE{}.Memory(n, m, dim) }
@@ -48,7 +51,9 @@ func (held) Fill(dst kernel.Block, theta []float64) {
 		return
 	}
 	dir := os.Getenv(heldIn)
-	_ = os.WriteFile(filepath.Join(dir, fmt.Sprint("held-", os.Getpid())), nil, 0o666) // the test waits for it
+	marked.Do(func() {
+		_ = os.WriteFile(filepath.Join(dir, fmt.Sprint("held-", os.Getpid())), nil, 0o666) // the test waits for it
+	})
 	for n := 0; ; n++ {
 		if n%(1<<20) > 0 {
 			continue

@@ -246,6 +246,18 @@ func TestProgramOfPage(t *testing.T) {
 	}
 }
 
+// copyExperiments copies the experiments and data that pages name into a folder, under the paths
+// that they have in the repository.
+func copyExperiments(t *testing.T, dir string) {
+	t.Helper()
+	for _, folder := range []string{"experiments/gallery", "experiments/data/sets"} {
+		to := filepath.Join(dir, filepath.FromSlash(folder))
+		if err := os.CopyFS(to, os.DirFS("../../"+folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The commands of these pages, run one after the other in one folder, do what the page says: on 40
 // cases, with two folds and one restart.
 func TestPagesRun(t *testing.T) {
@@ -260,9 +272,7 @@ func TestPagesRun(t *testing.T) {
 	} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(filepath.Join(dir, "experiments"), os.DirFS("../../experiments")); err != nil {
-				t.Fatal(err)
-			}
+			copyExperiments(t, dir)
 			cases := filepath.Join(dir, "new.csv")
 			if before.cases != "" {
 				content, err := os.ReadFile(filepath.Join(dir, "experiments", "data", "sets", before.cases))

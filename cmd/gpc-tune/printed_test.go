@@ -56,9 +56,7 @@ func printedAs(output []string, parts []string) bool {
 // ends with … goes on. So is the table of results in README.md.
 func TestPrintedBlocks(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "experiments"), os.DirFS("../../experiments")); err != nil {
-		t.Fatal(err)
-	}
+	copyExperiments(t, dir)
 	bad := "data: {dataset: crabs, lable: sex}\nmodel: {kernel: sse, likelihood: probit, inference: laplace}\n"
 	if err := os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte(bad), 0o666); err != nil {
 		t.Fatal(err)
