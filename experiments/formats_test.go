@@ -58,7 +58,7 @@ func TestResultsDoNotDependOnTheFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p, err := experiments.Parse(t.Context(), "s.yaml", []byte("data: {train: "+train+"}\nmodel: {kernel: se, likelihood: softmax, "+
+		p, err := experiments.Parse(t.Context(), "s.yaml", []byte("data: {train: "+train+"}\nmodel: {kernel: se, likelihood: logit, classes: one_vs_rest, "+
 			"inference: laplace}\ntune: none\nevaluate: {kfold: {k: 2}}\n"))
 		if err != nil {
 			t.Fatal(train, err)

@@ -39,7 +39,7 @@ const (
 	fewCrabs = "data: {dataset: crabs, subsample: 40, preprocess: standardize}\n"
 	byProbit = "model: {kernel: se, likelihood: probit, inference: laplace}\n"
 	twoFolds = "evaluate: {kfold: {k: 2}}\n"
-	irises   = "data: {dataset: iris, subsample: 90, preprocess: standardize}\n"
+	irises   = "data: {dataset: iris, subsample: 60, preprocess: standardize}\n"
 	// the best rate is 4
 	atFour     = "echo $(( 0 - ({rate} - 4) * ({rate} - 4) ))"
 	withPriors = "model: {kernel: {se: {amplitude: {prior: {log_normal: {mean: 0, sd: 2}}}, length_scale: {prior: {log_normal: {mean: 0, sd: 2}}}}}, likelihood: probit, inference: laplace}\n"

@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"approx/param":                     {"internal/cause", "internal/registry"},
 	"objective/kernel":                 {"internal/linalg", "internal/random", "internal/registry", "approx/param"},
 	"objective/inducing":               {"internal/linalg", "internal/registry", "objective/kernel", "approx/param", "internal/cause"},
-	"objective/kernel/kerneltest":      {"internal/testing/allocated", "internal/linalg", "objective/kernel", "approx/param"},
+	"objective/kernel/kerneltest":      {"internal/testing/allocated", "internal/testing/exhaustive", "internal/linalg", "objective/kernel", "approx/param"},
 	"approx/likelihood":                {"internal/linalg", "internal/registry", "approx/param", "approx/utility"},
 	"approx/utility":                   {"internal/linalg"},
 	"approx/prior":                     {"internal/cause", "internal/linalg", "internal/sparse"},
