@@ -19,6 +19,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
 	"github.com/gpc-tune/gpc-tune/experiments/data/sets"
 	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 )
 
 // sheetOf returns the texts of a table: names, and rows of cells. An empty cell is missing.
@@ -285,7 +286,7 @@ func TestFolderOfParts(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	names, rows := sheetOf(t, "iris")
 	whole := asParquet(names, rows, 50, "", "snappy", 2)
-	for cut := 1; cut < len(whole); cut += 7 {
+	for cut := 1; cut < len(whole); cut += exhaustive.Of(19, 7) {
 		_, err := load(t, Spec{}, whole[:cut], "")
 		if err == nil {
 			t.Fatalf("%d of %d bytes are read", cut, len(whole))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gpc-tune/gpc-tune/internal/machine"
+	"github.com/gpc-tune/gpc-tune/internal/testing/exhaustive"
 	"github.com/gpc-tune/gpc-tune/internal/testing/needs"
 )
 
@@ -128,7 +129,7 @@ func TestLeasesBeginWhileOthersEnd(t *testing.T) {
 		}
 		defer j.Close()
 		group.Go(func() {
-			for range 2000 {
+			for range exhaustive.Of(500, 2000) {
 				if ours, err := j.Claim(key); !ours || err != nil {
 					t.Errorf("claim: %v, %v", ours, err)
 					return

@@ -349,7 +349,7 @@ func post(h *ModelHandler, body string) (int, string) {
 func TestValuesAreTheSameEverywhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	compared, refused, lacking, replaced := 0, 0, 0, 0
-	models := exhaustive.Of(120, 500)
+	models := exhaustive.Of(80, 500)
 	for model := range models {
 		d, dir := draw(r), t.TempDir()
 		name, names := d.fit(t, dir)

@@ -4,6 +4,8 @@
 //
 //	func TestMine(t *testing.T) { kerneltest.Check(t, Mine{}, 3) } // on 3 input columns
 //
+// With the environment variable GPC_TUNE_TEST_ALL=1 it tries more numbers of threads.
+//
 // It tests the promises of package kernel and knows no kernel's formula: a kernel's own tests
 // compare it with an independent formula.
 package kerneltest
