@@ -29,12 +29,18 @@ func ZeroOne(classes int) Loss {
 // Decide returns the decision with the least expected loss Σ_c L[c][d] p(c), GPML 3.1.1, and that
 // loss. Among equal losses the first class in natural order is chosen.
 func (l Loss) Decide(proba []float64) (decision int, expected float64) {
+	risk := l.expected(proba)
+	decision = floats.MinIdx(risk)
+	return decision, risk[decision]
+}
+
+// expected is the expected loss of every decision.
+func (l Loss) expected(proba []float64) []float64 {
 	risk := make([]float64, len(l))
 	for c, p := range proba {
 		floats.AddScaled(risk, p, l[c])
 	}
-	decision = floats.MinIdx(risk)
-	return decision, risk[decision]
+	return risk
 }
 
 // Costs are the costs of decisions, including the decision to reject.
@@ -47,8 +53,13 @@ type Costs struct {
 const Rejected = -1
 
 // Decide returns the decision with the least expected cost, and that cost. Among equal costs a
-// class is preferred to rejection.
-func (c Costs) Decide(proba []float64) (decision int, expected float64) {
+// class is preferred to rejection. With a threshold it returns the decision of DecideAt and the
+// expected cost of that.
+func (c Costs) Decide(proba []float64, threshold ...float64) (decision int, expected float64) {
+	if len(threshold) > 0 {
+		decision = DecideAt(proba, threshold...)
+		return decision, c.Loss.expected(proba)[decision]
+	}
 	decision, expected = c.Loss.Decide(proba)
 	if c.Reject != nil && *c.Reject < expected {
 		return Rejected, *c.Reject
@@ -64,7 +75,7 @@ func (c Costs) Of(truth, decision int) float64 {
 	return c.Loss[truth][decision]
 }
 
-// Decisions are the decisions with the least expected cost on m cases, and their costs.
+// Decisions are the decisions of Costs.Decide on m cases, with their thresholds, and their costs.
 type Decisions struct {
 	Loss      Estimate // mean cost per case
 	Expected  float64  // mean expected cost per case, according to the predicted probabilities
@@ -80,8 +91,12 @@ func (c Costs) Decisions(p Predictions) Decisions {
 	cost, expected, likeliest := make([]float64, m), make([]float64, m), make([]float64, m)
 	for i, truth := range p.Labels {
 		row := p.Proba.RawRowView(i)
+		var threshold []float64
+		if p.Threshold != nil {
+			threshold = p.Threshold[i : i+1]
+		}
 		var decision int
-		decision, expected[i] = c.Decide(row)
+		decision, expected[i] = c.Decide(row, threshold...)
 		cost[i], likeliest[i] = c.Of(truth, decision), c.Loss[truth][Decide(row)]
 		if decision == Rejected {
 			d.Rejected++

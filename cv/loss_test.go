@@ -56,6 +56,14 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%v: the mean cost is from %v to %v, beyond all costs", c.costs, d.Loss.Lo, d.Loss.Hi)
 		}
 	}
+	// With a threshold of 0.2 the first three cases are decided for class 1, at expected costs 0.75, 0.25 and 0.875, and the
+	// last one for class 0.
+	p.Threshold = []float64{0.2, 0.2, 0.1, 0.2}
+	d := Costs{Loss{{0, 1}, {8, 0}}, &reject}.Decisions(p)
+	if d.Loss.Value != 0.25 || math.Abs(d.Expected-(0.75+0.25+0.875+0.25)/4) > 1e-15 || d.Rejected != 0 || fmt.Sprint(d.Table) != "[[1 1 0] [0 2 0]]" ||
+		d.Likeliest != 2 {
+		t.Errorf("with thresholds: %+v", d)
+	}
 	if lo, hi := p.Extremes(); lo != 0.03125 || hi != 0.75 {
 		t.Errorf("probabilities from %v to %v", lo, hi)
 	}

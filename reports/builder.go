@@ -142,15 +142,19 @@ func costsOf(of *record.Costs) *cv.Costs {
 	return &costs
 }
 
-// Decide returns the decision for a held-out case. With costs it is the decision of least expected
-// cost, and expected is this cost. Without costs it is the class of the largest probability, or the
-// class by the threshold, and expected is NaN.
+// Decide returns the decision for a held-out case: with a threshold the class by it, with costs the
+// decision of least expected cost, else the class of the largest probability. expected is the
+// expected cost of the decision; NaN without costs.
 func (c Configuration) Decide(p cv.Predictions, k int) (decision string, expected Number) {
 	costs := costsOf(c.Record.Costs)
 	if costs == nil {
 		return c.Classes[p.Decision(k)], Number(math.NaN())
 	}
-	class, cost := costs.Decide(p.Proba.RawRowView(k))
+	var threshold []float64
+	if p.Threshold != nil {
+		threshold = p.Threshold[k : k+1]
+	}
+	class, cost := costs.Decide(p.Proba.RawRowView(k), threshold...)
 	if decision = record.Rejected; class != cv.Rejected {
 		decision = c.Classes[class]
 	}

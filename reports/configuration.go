@@ -213,7 +213,7 @@ type Evaluation struct {
 	// scores of the predictions of all folds together; with "partial", of some folds
 	Scores    Scores  `json:"scores"`
 	Confusion [][]int `json:"confusion"` // number of cases of class i decided to be class j
-	// decisions with the least expected cost, if the experiment has costs
+	// decisions by the threshold, or else with the least expected cost, if the experiment has costs
 	Decisions *Decisions `json:"decisions,omitempty"`
 	Curves    Curves     `json:"curves"` // of the predictions of all folds together
 	extremes  [2]float64 // probabilities of the last class

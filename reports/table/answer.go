@@ -446,7 +446,9 @@ func plainScores(r *reports.Report, a reports.Answer) (text string) {
 	best, likeliest := r.Configurations[a.Configuration], ""
 	for _, e := range best.Evaluations {
 		if e.Name == a.Evaluation && e.Decisions != nil && best.Record.Costs != nil {
-			likeliest = " of the most probable class"
+			if thresholds(best, a) == "" {
+				likeliest = " of the most probable class"
+			}
 			text += fmt.Sprintf("; the decisions cost %s per case", reports.Readable(float64(e.Decisions.Loss)))
 			if float64(e.Scores.N) == e.Scores.Weight { // the table of decisions has no weights
 				class, least := constant(best, e.Decisions.Table)
@@ -583,7 +585,7 @@ func setText(a reports.Answer) string {
 		text = fmt.Sprintf("#%d alone; no other of %d is %s", a.Set[0], a.Competed,
 			strings.Replace(may, "may be the best", "in the set that may be the best", 1))
 	}
-	if !a.AtMost.None() {
+	if n > 1 && !a.AtMost.None() {
 		s := unitOf(withSelectionScore(a).By)
 		text += fmt.Sprintf("; #%d is at most %s worse than the best of them", a.Configuration,
 			quantity(s.bound(a.AtMost), s.unit))
@@ -855,7 +857,7 @@ func Driven(a reports.Answer) string {
 		case !aboveNoise(i):
 			noise = append(noise, i.Input)
 		case k > 0 && len(others) < mostDrivers-1:
-			others = append(others, fmt.Sprintf("%s (%s)", i.Input, bits.rounded(i.Bits, half)))
+			others = append(others, fmt.Sprintf("%s (%s)", i.Input, bits.asExact(i.Bits, half)))
 		}
 	}
 	if others != nil {

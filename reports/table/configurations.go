@@ -160,7 +160,11 @@ func costs(c reports.Configuration) (out []Table) {
 		if d := e.Decisions; d != nil {
 			t := Table{Title: fmt.Sprintf("costs, %s (%d of %d cases rejected)", scoredName(e), d.Rejected, e.Scores.N),
 				Columns: append([]Column{{Name: "evaluation", data: true}}, Columns("decisions", "cost of a case")...)}
-			t.Add(e.Name, "of least expected cost", d.Loss)
+			rule := "of least expected cost"
+			if len(c.Folds) > 0 && c.Folds[0].Threshold != nil {
+				rule = "by the threshold"
+			}
+			t.Add(e.Name, rule, d.Loss)
 			t.Add(e.Name, "what is expected of them", d.Expected)
 			t.Add(e.Name, "for the largest probability", d.Likeliest)
 			out = append(out, t)
@@ -196,8 +200,7 @@ func decisions(c reports.Configuration) (out []Table) {
 	return out
 }
 
-// decisionsOf counts decisions: rows of true classes, and the names of their columns. With costs
-// the decisions have the least expected cost.
+// decisionsOf counts decisions: rows of true classes, and the names of their columns.
 func decisionsOf(c reports.Configuration, e reports.Evaluation) (names []string, rows [][]int) {
 	if d := e.Decisions; d != nil {
 		return append(slices.Clone(c.Classes), record.Rejected), d.Table

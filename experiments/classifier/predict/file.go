@@ -132,7 +132,7 @@ func (c *Classifier) damage(err error) error {
 	return fmt.Errorf("%w: %s: %w", spec.ErrInvalid, c.name, err)
 }
 
-// readCosts sets the costs of the file, unless it has a threshold.
+// readCosts sets the costs of the file.
 func (c *Classifier) readCosts() error {
 	f, classes := c.file, len(c.file.Columns.Classes)
 	if f.Costs == nil {
@@ -151,9 +151,7 @@ func (c *Classifier) readCosts() error {
 	if !square || slices.ContainsFunc(all, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 		return modelfile.Wrong("costs", "want a number for each of %d true classes and each decision", classes)
 	}
-	if f.Threshold == nil {
-		c.costs = costs
-	}
+	c.costs = costs
 	return nil
 }
 

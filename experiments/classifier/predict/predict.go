@@ -101,7 +101,7 @@ func (c *Classifier) Deciding(o spec.Deciding) (*Classifier, error) {
 		if o.Loss == "" && c.costs != nil {
 			costs.Loss = c.costs.Loss
 		}
-		other.costs, other.among = costs, nil
+		other.costs, other.threshold, other.among = costs, nil, nil
 	}
 	return &other, nil
 }
@@ -512,7 +512,7 @@ func (t *Predicted) decide(add func(string, func(int) any), classes []string, pr
 			decisions[i] = classes[cv.DecideAt(row, threshold...)]
 			continue
 		}
-		k, risk := costs.Decide(row)
+		k, risk := costs.Decide(row, threshold...)
 		decisions[i], expected[i] = record.Rejected, record.Number(risk)
 		if k != cv.Rejected {
 			decisions[i] = classes[k]

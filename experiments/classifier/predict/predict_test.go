@@ -203,6 +203,43 @@ func TestDecisionsOfARun(t *testing.T) {
 	}
 }
 
+// A file with costs and a threshold decides by the threshold and tells what that costs; a loss that the user gives decides
+// without the threshold.
+func TestThresholdOfFileWithCosts(t *testing.T) {
+	c := pimas(t)
+	ds, err := c.file.Columns.Read("pima")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss := cv.Loss{{0, 1}, {10, 0}} // classes No and Yes
+	c.costs, c.threshold = &cv.Costs{Loss: loss}, []float64{0.4}
+	for _, o := range []spec.Deciding{{}, {Loss: "Yes,No,10"}} {
+		got, err := c.Predict("pima", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, total := 0.4, 0.0
+		if o.Loss != "" {
+			at = 1 / 11.0
+		}
+		decisions, expected := column[string](t, got, "decision"), column[record.Number](t, got, "expected_loss")
+		for i, p := range column[record.Number](t, got, "p[Yes]") {
+			class, cost := 0, 10*float64(p)
+			if float64(p) >= at {
+				class, cost = 1, 1-float64(p)
+			}
+			if decisions[i] != ds.Classes[class] || math.Abs(float64(expected[i])-cost) > 1e-12 {
+				t.Fatalf("%+v: %v is decided to be %s at %v, want %v", o, p, decisions[i], expected[i], cost)
+			}
+			total += loss[ds.Labels[i]][class]
+		}
+		want := total / float64(len(decisions))
+		if mean := float64(got.Scores["mean_loss"].Value); math.Abs(mean-want) > 1e-12 {
+			t.Errorf("%+v: the decisions cost %v per case, want %v", o, mean, want)
+		}
+	}
+}
+
 // The second class is chosen from the threshold on, and the scores count those decisions; single
 // records are decided like files.
 func TestThresholdOfPredictions(t *testing.T) {
