@@ -39,8 +39,8 @@ type fixedPoint struct {
 const unresolved = 1e-3
 
 // settled reports whether continuing is useless: the distance is within the tolerance, or within a
-// rounding error that is at most unresolved. A larger rounding error may be that of a step that was
-// too long.
+// rounding error that is at most unresolved. Steps that are too long leave larger rounding errors,
+// which settle nothing.
 func (f fixedPoint) settled(tolerance float64) bool {
 	return f.distance <= max(tolerance, min(f.rounding, unresolved))
 }
