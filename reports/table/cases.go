@@ -76,10 +76,16 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 		title += " on " + a.Dataset
 	}
 	t := newPredictionTable(r)
-	t.Table = Table{Lead: fmt.Sprintf("The outcome of %d of %d held-out predictions %s has a probability below %v; "+
-		"expect %.0f if the probabilities are right.", off, predictions, title, strange, expected)}
+	counted := fmt.Sprintf("%d of %d", off, predictions)
+	if off == 0 {
+		counted = fmt.Sprintf("none of %d", predictions)
+	}
+	t.Table = Table{Lead: fmt.Sprintf("The outcome of %s held-out predictions %s has a probability below %v; "+
+		"expect %.0f if the probabilities are right.", counted, title, strange, expected)}
 	if off > 0 {
 		t.Lead += " Such a case may have a wrong label or value, or be unlike the others."
+	} else {
+		t.Lead += " So no case is strange."
 	}
 	t.Lead += " The least probable cases follow; case is the row, from 0."
 	listed := slices.IndexFunc(all, func(c strangeCase) bool { return c.outcome >= strange })
