@@ -17,13 +17,14 @@ import (
 func askCommand() *cobra.Command {
 	var e experiment
 	var options runs.Options
+	var untold bool
 	c := &cobra.Command{
 		Use:   "ask RUN | FILE.yaml",
 		Short: "Print the next point of a search as JSON, for a program that tells its value",
 		Long: `Print the next point of a search as a line of JSON with its id, and reserve it. A program evaluates the
-point and gives the value to gpc-tune tell. Nothing else evaluates the point before, however long it takes; if
-the program has died, tell RUN ID failed gives the point up. The experiment file has the hyperparameters and the
-method, and needs no command.
+point and gives the value to gpc-tune tell. Nothing else evaluates the point before, however long it takes. If
+the program has died, --untold prints the point again, and tell RUN ID failed gives it up. The experiment file
+has the hyperparameters and the method, and needs no command.
 
 "id" and "point" are null if there is no point. Then "done" is true if the search is finished, and its
 results are in the run folder. Otherwise the method waits for the values of the points in "untold".`,
@@ -35,16 +36,26 @@ results are in the run folder. Otherwise the method waits for the values of the 
 				return err
 			}
 			options.Warn = warner(c)
-			asked, err := runs.Ask(c.Context(), plan, e.dir, options)
+			var points []runs.Asked
+			if untold {
+				points, err = runs.Untold(plan, e.dir, options)
+			} else {
+				points = make([]runs.Asked, 1)
+				points[0], err = runs.Ask(c.Context(), plan, e.dir, options)
+			}
 			if err != nil {
 				return err
 			}
 			to := json.NewEncoder(forPrograms(c))
 			to.SetEscapeHTML(false)
-			return to.Encode(asked)
+			for _, point := range points {
+				err = errors.Join(err, to.Encode(point))
+			}
+			return err
 		},
 	}
 	e.flags(c)
+	c.Flags().BoolVar(&untold, "untold", false, "print the points without a value, a line each, and reserve none")
 	extendFlag(c, &options.Extend)
 	return c
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gpc-tune/gpc-tune/internal/atomicfile"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
 )
 
@@ -111,13 +113,12 @@ func (l *leases) reserve(key string) (ours bool, err error) {
 	defer l.mu.Unlock()
 	path := filepath.Join(l.folder, key)
 	for range 3 {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-		if err == nil {
-			_, err = f.WriteString(asked)
-			return err == nil, errors.Join(err, f.Close())
-		}
+		err := atomicfile.Create(path, func(w io.Writer) error {
+			_, err := io.WriteString(w, asked)
+			return err
+		})
 		if !errors.Is(err, fs.ErrExist) {
-			return false, err
+			return err == nil, err
 		}
 		holder, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {

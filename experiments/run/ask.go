@@ -3,7 +3,9 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 
@@ -48,20 +50,7 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 	case err != nil:
 		return a, err
 	case next != nil:
-		space := p.Spec.Program.Space
-		theta := make([]float64, len(space))
-		for i, s := range space {
-			theta[i] = s.Map.Theta(next.X[i])
-		}
-		for i, matters := range param.InForce(space, theta) {
-			if !matters {
-				a.Inactive = append(a.Inactive, space[i].Name)
-			}
-		}
-		point := p.Spec.Program.JSON(next.X)
-		a.ID, a.Point, a.Trial = &next.Key, json.RawMessage(point), &next.Trial
-		a.Configuration = p.Studies[next.Study].Configuration
-		return a, j.Close()
+		return asked(p, next), j.Close()
 	case len(untold) > 0:
 		a.Untold = untold
 		return a, j.Close()
@@ -72,6 +61,40 @@ func Ask(ctx context.Context, p *plan.Plan, dir string, o Options) (a Asked, err
 	a.Done, o.Resume = true, true
 	_, _, err = Run(ctx, p, dir, o)
 	return a, err
+}
+
+// asked is the output for a point.
+func asked(p *plan.Plan, next *schedule.Asked) Asked {
+	a := Asked{ID: &next.Key, Point: json.RawMessage(p.Spec.Program.JSON(next.X)), Trial: &next.Trial,
+		Configuration: p.Studies[next.Study].Configuration}
+	space := p.Spec.Program.Space
+	theta := make([]float64, len(space))
+	for i, s := range space {
+		theta[i] = s.Map.Theta(next.X[i])
+	}
+	for i, matters := range param.InForce(space, theta) {
+		if !matters {
+			a.Inactive = append(a.Inactive, space[i].Name)
+		}
+	}
+	return a
+}
+
+// Untold returns the points of Ask whose values were not told. A folder that is not there has none.
+func Untold(p *plan.Plan, dir string, o Options) (points []Asked, err error) {
+	if _, err := journal.StatManifest(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	j, err := asking(p, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	untold, err := schedule.Untold(p.Search(), j)
+	for _, one := range untold {
+		points = append(points, asked(p, one))
+	}
+	return points, errors.Join(err, j.Close())
 }
 
 // Told has the results of a point for Tell, in the signs of the program. A single value has the

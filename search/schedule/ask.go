@@ -45,7 +45,7 @@ func Ask(studies []Study, j Journal) (next *Asked, untold []string, err error) {
 				return nil, nil, err
 			}
 			if ours {
-				return &Asked{of.key, s.place, of.index, record.Floats(s.natural(of.proposal.Points[0]))}, nil, nil
+				return s.toAsk(of), nil, nil
 			}
 			reserved = true
 		}
@@ -54,6 +54,27 @@ func Ask(studies []Study, j Journal) (next *Asked, untold []string, err error) {
 		return nil, nil, fmt.Errorf("%w: another process runs the trials that can run now; ask again later", ErrStopped)
 	}
 	return nil, untold, nil
+}
+
+func (s *tuning) toAsk(of job) *Asked {
+	return &Asked{of.key, s.place, of.index, record.Floats(s.natural(of.proposal.Points[0]))}
+}
+
+// Untold returns the trials of Ask whose values were not told.
+func Untold(studies []Study, j Journal) (asked []*Asked, err error) {
+	a, done, err := askedAgenda(studies, j)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for _, s := range a.active {
+		for _, of := range s.pending {
+			if _, is := j.Asked(of.key); is && !of.assess {
+				asked = append(asked, s.toAsk(of))
+			}
+		}
+	}
+	return asked, nil
 }
 
 // ErrUnasked marks a key for which there is no trial to tell.

@@ -10,6 +10,20 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
+// sameKeys reports whether two lists have the same points, in any order.
+func sameKeys(a, b []*Asked) bool {
+	points := map[string]float64{}
+	for _, of := range a {
+		points[of.Key] = of.X[0]
+	}
+	for _, of := range b {
+		if x, is := points[of.Key]; !is || x != of.X[0] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
 // A search whose points are asked and told by processes that end after each call has the lines of one
 // that Run evaluates; trials are told in any order. Run evaluates no point that is asked.
 func TestAskAndTell(t *testing.T) {
@@ -40,6 +54,14 @@ func TestAskAndTell(t *testing.T) {
 				mustClose(t, j)
 				if next != nil {
 					out = append(out, next)
+				}
+				j = mustOpen(t, dir)
+				waiting, err := Untold(studies, j)
+				if err != nil || !sameKeys(waiting, out) {
+					t.Fatalf("%d points wait for values, want %d: %v", len(waiting), len(out), err)
+				}
+				mustClose(t, j)
+				if next != nil {
 					if len(out) < 2 && name != "one by one" {
 						continue
 					}

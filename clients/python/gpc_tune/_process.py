@@ -5,6 +5,7 @@ import functools
 import hashlib
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -174,8 +175,9 @@ class Process:
     def study(self, name: str, text: str, shown: str = "") -> None:
         """Writes a YAML file, in the folder or at a path. Messages quote lines, and have positions if it has a name."""
         self.texts[name] = shown, text.splitlines()
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
+        path = self.path(name)
+        pathlib.Path(path + ".new").write_text(text, encoding="utf-8")
+        os.replace(path + ".new", path)  # the file is whole, however this Python ends
 
     def _quoted(self, message: str) -> str:
         """A message with the line of each mistake that has a position in a YAML file."""

@@ -74,7 +74,6 @@ class Search:
         random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats.
 
     Attributes:
-        untold_ (list of Asked): Points whose values are not told yet, also of an earlier program in this folder.
         done (bool): The last ask said that all values are told."""
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
                  n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
@@ -93,15 +92,12 @@ class Search:
         study = json.loads(json.dumps({
             "version": 1, "name": "search", "seed": _seed(random_state), "program": program,
             "tune": {"method": method, "trials": self._trials, **parallel}}, default=plain))
-        self._file, self._run, self._asked = (os.path.join(self._folder, name)
-                                              for name in ("search.yaml", "run", "asked.json"))
-        self.untold_: list[Asked] = []
+        self._file, self._run, lock = (os.path.join(self._folder, name) for name in ("search.yaml", "run", "lock"))
         if self._folder:
             os.makedirs(self._folder, exist_ok=True)
-            key = os.getpid(), self._asked  # a fork of this Python has no right to the folder
-            self._held = _held.get(key) or _held.setdefault(key, _Held(self._asked))
-            self.untold_ = [Asked(*asked) for asked in json.loads(pathlib.Path(self._asked).read_text() or "[]")]
-            if os.path.exists(os.path.join(self._run, "manifest.json")):  # a point was asked for
+            key = os.getpid(), lock  # a fork of this Python has no right to the folder
+            self._held = _held.get(key) or _held.setdefault(key, _Held(lock))
+            if os.path.exists(os.path.join(self._run, "manifest.json")):
                 _compare(self._folder, was := json.loads(pathlib.Path(self._file).read_text()), study)
                 study["tune"] = {**was["tune"], "trials": self._trials}
                 if parallel and n_jobs > (n := was["tune"].get("parallel", 1)):
@@ -138,13 +134,12 @@ class Search:
         if self.done and not ended and (n := len(self.trials_)) < self._trials:
             why = f"the space has {n} points" if self._method in ("bayes", "auto") else f"{self._method} ends there"
             warn(f"{n} trials and not {self._trials}: {why}")
-        if asked["id"] is None:
-            return None
+        return None if asked["id"] is None else self._point(asked)
+
+    def _point(self, asked: dict[str, Any]) -> Asked:
         point = {name: functools.reduce(lambda of, part: of[part], name.split(".", 1), asked["point"])
                  for name in self._names if name not in asked.get("inactive", ())}
-        out = Asked(self._typed(point), asked["id"])
-        self._keep([out])
-        return out
+        return Asked(self._typed(point), asked["id"])
 
     def behind(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]]) -> bool:
         """Whether the rule stop_early ends a point with these values on the way, (step, value) each."""
@@ -157,7 +152,6 @@ class Search:
         failed = ["failed", why if value is None else f"the value is {value}"]
         text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
         self._tell(asked, way, [f"--seconds={float(seconds)!r}"], *text)
-        self._keep([], asked if isinstance(asked, str) else asked.id)
 
     def _tell(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]], flags: list[str], *text: str) -> str:
         if not isinstance(asked, (str, Asked)):
@@ -170,10 +164,11 @@ class Search:
         """A point with floats in ranges of numbers, which JSON may have without a fraction."""
         return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}
 
-    def _keep(self, more: list[Asked], told: str = "") -> None:
-        with self._lock, open(self._process.path(self._asked), "w", encoding="utf-8") as file:
-            self.untold_ = [one for one in self.untold_ + more if one.id != told]
-            json.dump(self.untold_, file)
+    @property
+    def untold_(self) -> list[Asked]:
+        """The points whose values are not told yet, also of an earlier Python in this folder."""
+        lines = self._command("ask", self._file, "-o", self._run, "--extend", "--untold").splitlines()
+        return [self._point(json.loads(line)) for line in lines]
 
     @property
     def trials_(self) -> list[dict[str, Any]]:
@@ -260,7 +255,8 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
     again, running, ended = list(search.untold_), [], queue.SimpleQueue()  # type: ignore[var-annotated]
     try:
         while not search.done:
-            while len(running) < search._jobs and (one := again.pop(0) if again else search._next()) is not None:
+            while len(running) < search._jobs and (one := again.pop(0) if again else (
+                    search._next if running else search.ask)()) is not None:
                 if search._jobs == 1:
                     run(one)
                     continue

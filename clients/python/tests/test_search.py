@@ -4,6 +4,7 @@ import json
 import math
 import os
 import pickle
+import random
 import signal
 import subprocess
 import sys
@@ -208,10 +209,8 @@ def test_ctrl_c_twice(tmp_path, request):
     request.addfinalizer(child.kill)
 
     def untold():
-        try:
-            return len(json.loads((tmp_path / "mine" / "asked.json").read_text()))
-        except (OSError, ValueError):
-            return 0
+        return subprocess.run([program(), "ask", tmp_path / "mine" / "search.yaml", "-o", tmp_path / "mine" / "run",
+                               "--untold"], capture_output=True).stdout.count(b"\n")
 
     until(lambda: (tmp_path / "a").exists() and (tmp_path / "b").exists() and untold() == 2)
     child.send_signal(signal.SIGINT)
@@ -223,6 +222,58 @@ def test_ctrl_c_twice(tmp_path, request):
     assert "KeyboardInterrupt" in child.communicate(timeout=60)[1] and child.returncode != 0
     kept = gpc_tune.Search({"x": (0.0, 1.0)}, trials=5, method="sobol", n_jobs=2, folder=tmp_path / "mine")
     assert [t["value"] for t in kept.trials_] == [7] and len(kept.untold_) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_program_knows_which_points_wait(jobs, tmp_path):
+    """Also those of a Python that has ended before it knew them, or before it knew that their value was recorded."""
+    search = gpc_tune.Search({"x": (0.0, 1.0)}, trials=4, method="sobol", n_jobs=jobs, folder=tmp_path / "mine")
+    assert search.untold_ == []
+    told, waits = search.ask(), search.ask()
+    command = [program(), "tell", tmp_path / "mine" / "search.yaml", "-o", tmp_path / "mine" / "run", "--", told.id, "7"]
+    subprocess.run(command, check=True, capture_output=True)
+    del search
+    seen, again = [], gpc_tune.Search({"x": (0.0, 1.0)}, trials=4, method="sobol", folder=tmp_path / "mine")
+    assert again.untold_ == [waits]
+    found = gpc_tune.minimize(lambda p: seen.append(p) or p["x"], {"x": (0.0, 1.0)}, trials=4, method="sobol",
+                              n_jobs=jobs, folder=tmp_path / "mine")
+    assert seen[0] == waits.point and len(seen) == 3 and [t["value"] for t in found.trials_][0] == 7
+
+
+@pytest.mark.parametrize("seed", range(30 if os.environ.get("GPC_TUNE_TEST_ALL") else 1))
+@pytest.mark.parametrize("jobs, kill", [(1, "SIGINT"), (1, "SIGKILL"), (2, "SIGINT"), (2, "SIGKILL")])
+def test_a_search_that_is_killed_goes_on(jobs, kill, seed, tmp_path):
+    """At any moment, also where the program has reserved a point that Python does not know, or has a value already."""
+    code = f"""if True:
+        import json, time, gpc_tune
+        def f(point):
+            time.sleep(.02)
+            return (point["a"] - .3) ** 2 + point["b"] / 10
+        found = gpc_tune.minimize(f, {{"a": (0.0, 1.0), "b": (1, 5)}}, trials=12, n_jobs={jobs}, folder="mine")
+        print(json.dumps([[t["point"], t["value"]] for t in found.trials_]))
+        assert not found.untold_
+    """
+    path = os.path.dirname(os.path.dirname(os.path.abspath(gpc_tune.__file__)))
+    want = gpc_tune.minimize(lambda p: (p["a"] - .3) ** 2 + p["b"] / 10, {"a": (0.0, 1.0), "b": (1, 5)}, trials=12)
+    draw, file = random.Random(f"{jobs} {kill} {seed}"), tmp_path / "mine" / "search.yaml"
+
+    def written():
+        return file.stat().st_mtime_ns if file.exists() else 0
+
+    for kills in (True, True, False):
+        before = written()
+        child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+                                 stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                                 env={**os.environ, "PYTHONPATH": path, "GPC_TUNE_PROGRAM": program()})
+        if kills:
+            until(lambda: child.poll() is not None or written() > before)  # it works
+            time.sleep(.8 * draw.random())
+            child.send_signal(getattr(signal, kill))
+        printed, wrong = child.communicate(timeout=60)
+        assert child.returncode in (0, -getattr(signal, kill) if kills else 0), wrong
+    trials = json.loads(printed)
+    assert len(trials) == 12 and all(v == (p["a"] - .3) ** 2 + p["b"] / 10 for p, v in trials)
+    assert jobs > 1 or trials == [[t["point"], t["value"]] for t in want.trials_]
 
 
 def test_a_value_is_kept_though_the_process_is_gone(tmp_path):
