@@ -26,7 +26,7 @@ import (
 )
 
 func initCommand() *cobra.Command {
-	var source, label, known, within string
+	var source, label, known, sections, within string
 	var force bool
 	c := &cobra.Command{
 		Use:   "init [DATA | FILE.yaml]",
@@ -73,6 +73,11 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if sections != "" {
+				if started.Text, err = catalogue.WithSections(started.Text, sections); err != nil {
+					return err
+				}
+			}
 			create := atomicfile.Create
 			if force {
 				create = atomicfile.Write
@@ -105,6 +110,8 @@ func initCommand() *cobra.Command {
 		"overnight, which is 8h (default: about 2m on any machine)")
 	c.Flags().StringVar(&known, "given", "{}", "what the package gpc_tune for Python knows of the columns")
 	c.Flag("given").Hidden = true
+	c.Flags().StringVar(&sections, "sections", "", "sections that take the place of those of the file, as YAML")
+	c.Flag("sections").Hidden = true
 	return c
 }
 

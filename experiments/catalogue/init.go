@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,12 +76,16 @@ func Starter(ctx context.Context, path, name string, given columns.Given, limit 
 	return out, err
 }
 
-// ParseGiven reads facts about the columns of a table that are written as YAML.
+// ParseGiven reads facts about the columns of a table that are written as YAML. Of texts that are
+// categories too, the values decide what they are.
 func ParseGiven(text string) (given columns.Given, err error) {
 	found := strictyaml.NewFindings("--given")
 	if root := strictyaml.Parse([]byte(text), found); root != nil {
 		declared.NewDecoder(found).Into(root, &given)
 	}
+	given.Categories = slices.DeleteFunc(given.Categories, func(name cells.Name) bool {
+		return slices.Contains(given.Texts, name)
+	})
 	return given, found.Err()
 }
 

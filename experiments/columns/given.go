@@ -19,6 +19,9 @@ type Given struct {
 	Categories []cells.Name            `yaml:"categories"` // columns whose values are names, whatever they look like
 	Columns    map[string]data.Meaning `yaml:"columns"`    // meanings of inputs
 	Weights    cells.Name              `yaml:"weights"`    // column of case weights
+	Group      cells.Name              `yaml:"group"`      // column of the groups; no other column has groups then
+	ID         []cells.Name            `yaml:"id"`         // columns that identify cases
+	Drop       []cells.Name            `yaml:"drop"`       // columns to leave out
 	Positive   cells.Name              `yaml:"positive"`   // of two classes the one coded +1
 	Order      []cells.Name            `yaml:"order"`      // all classes, the lowest first
 }
@@ -32,6 +35,14 @@ func (t *Table) apply(given Given, profiles []*profile) {
 		switch {
 		case name == given.Weights && name != "":
 			*c = Column{Name: p.name, Kind: weight.Name, Use: weights, Found: "how many cases each row counts as"}
+		case name == given.Group && name != "":
+			*c = Column{Name: p.name, Kind: group.Name, Use: Group, Found: "as given"}
+		case slices.Contains(given.ID, name):
+			*c = Column{Name: p.name, Kind: identifier.Name, Use: ID, Found: "as given"}
+		case slices.Contains(given.Drop, name):
+			*c = Column{Name: p.name, Kind: c.Kind, Use: Left, Found: "as given"}
+		case c.Use == Group && given.Group != "":
+			c.Use, c.Found = Left, "another column has the groups"
 		case c.Use == Label && given.Order != nil:
 			t.Spec.Order = given.Order
 		case c.Use == Label && slices.Contains(given.Texts, name):

@@ -42,6 +42,13 @@ func TestGiven(t *testing.T) {
 	if _, err := data.Load(s, ".", 0); err != nil {
 		t.Error(err)
 	}
+	given.Group, given.ID, given.Drop = "grade", []cells.Name{"seen"}, []cells.Name{"dose"}
+	if table, err = ReadGiven(path, given); err != nil {
+		t.Fatal(err)
+	}
+	if s := table.Spec; s.Group != "grade" || fmt.Sprint(s.ID, s.Drop, s.Categories) != "[seen] [dose one] [level]" {
+		t.Errorf("group %v, id %v, drop %v, categories %v", s.Group, s.ID, s.Drop, s.Categories)
+	}
 	given.Order, given.Texts = []cells.Name{"high", "low", "medium"}, nil
 	if table, err = ReadGiven(path, given); err != nil || fmt.Sprint(table.Spec.Order) != "[high low medium]" {
 		t.Errorf("%v, order %v", err, table.Spec.Order)

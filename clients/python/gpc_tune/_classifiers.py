@@ -76,8 +76,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         weight = np.full(n, float(weight)) if weight.ndim == 0 else weight
         if weight.shape != (n,):
             raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n,)}!")
-        if len(bad := np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))):
-            i = bad[0]
+        for i in np.flatnonzero(~(np.isfinite(weight) & (weight >= 0))):
             raise ValueError(f"sample_weight must be 0 or more and finite, but that of row {i} is {weight[i]}")
         kept = weight > 0
         if (present := len(np.unique(coded[kept]))) < 2:
@@ -106,13 +105,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
         table.append([self._names[k].encode() for k in coded[rows]])
         header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
+        own = _sections(getattr(self, "study", None))[1]
+        roles = {name for key in ("group", "weights", "id", "drop") for name in np.atleast_1d(own.get(key, []))}
         dtype = getattr(y, "dtype", None)
         ranks = {str(c): k for k, c in enumerate(dtype.categories)} if getattr(dtype, "ordered", False) else {}
         if not ranks and isinstance(classes[0], str) and "ordinal" in str(getattr(self, "likelihood", "")):
             warn(f"ordinal takes the classes in the order {' < '.join(classes)}: an ordered categorical y has its own")
         data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
-                "columns": {i.name: i.meaning for i in self._inputs if i.meaning},
-                "categories": [i.name for i in self._inputs if i.kind in ("text", "category")],
+                "columns": {i.name: i.meaning for i in self._inputs if i.meaning and i.name not in roles},
+                "categories": [i.name for i in self._inputs if i.kind in ("text", "category") and i.name not in roles],
                 "order": sorted(self._names, key=lambda name: ranks.get(str(classes[self._names.index(name)]), 0))
                 if 2 < len(classes) == present and (ranks or hasattr(self, "likelihood")) else None,
                 "positive": self._names[1] if len(classes) == 2 else None,
@@ -438,12 +439,13 @@ class TunedClassifier(_Classifier):
 
     Parameters:
         study (mapping, text of YAML or path, optional): What is compared: every combination of the lists of kernel,
-            mean, likelihood, inference and classes, as of GaussianProcessClassifier. A mapping may leave out anything.
-            Its other keys are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
+            mean, likelihood, inference and classes, as of GaussianProcessClassifier. Without any of them the default
+            study has kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed. Other keys
+            of a mapping are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
             ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``), ``"predict": {"sets":
-            {"coverage": 0.9}, "threshold": {"maximise": "f1"}}``, of which sets() needs the first, and ``"data"``
-            without files, as the table of fit takes their place. YAML has the first ones below model, and all that is
-            needed. By default kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed.
+            {"coverage": 0.9}, "threshold": {"maximise": "f1"}}``, of which sets() needs the first, and ``"data":
+            {"group": "customer"}``, a column of X: cases of one customer are held out together. YAML has the first ones
+            below model, and all that is needed; the table of fit takes the place of its files.
         time (text or seconds, optional): What the default study of a large table is expected to take where nothing else
             runs, within half of it, and no limit: 30s, 2m (the default), 4h or overnight. Small tables take less.
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
@@ -471,23 +473,27 @@ class TunedClassifier(_Classifier):
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
         seed, name = {} if self.random_state is None else {"seed": _seed(self.random_state)}, ""
         settings = ["--set", "report.formats=[html]", *(f"--set=seed={v}" for v in seed.values())]
-        if self.study is None:
+        model, known, own = _sections(self.study)
+        if isinstance(self.study, (Mapping, type(None))) and not model:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
-            kinds = {kind: [i.name for i in self._inputs if i.kind == kind] for kind in ("text", "category")}
-            given = {key: data[key] for key in ("columns", "weights", "positive", "order") if key in data}
-            given |= {"texts": kinds["text"] + [self._label], "categories": kinds["category"]}
+            given = {**{key: data[key] for key in GIVEN & {*data}}, **{key: known.pop(key) for key in GIVEN & {*known}},
+                     "texts": [i.name for i in self._inputs if i.kind == "text"] + [self._label]}
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", self._label, "--time", time,
-                            "--given", json.dumps(given, ensure_ascii=False))
-            study = process.ask("read", name="study.yaml")[1].decode().replace("\nseed: 1\n", "\nseed: {seed}\n".format(
-                **{"seed": 1, **seed}))
-            self.study_ = study if "\nevaluate: {hold_out" in study else re.sub(r"\npredict: \{|\Z", lambda at: (
-                "\npredict: {sets: {coverage: 0.9}" + (", " if at[0] else "}\n")), study, count=1)  # sets need folds
+                            "--given", json.dumps(given, ensure_ascii=False, default=plain),
+                            "--sections", _written({"data": known}, **own, **seed))
+            self.study_ = process.ask("read", name="study.yaml")[1].decode()
         elif self.time is not None:
             raise InvalidError("time is for the default study. In yours each search has a limit by "
                                '"tune": {"stop": {"time": "30s"}}')
+        elif model:
+            model, tune = _completed(model, len(self.classes_))
+            n, groups = min(10, len(self._rows)), {"group_kfold": {"k": 5, "stratified": True}}
+            own = {"tune": tune, "evaluate": groups if "group" in known else {"kfold": {"k": n}}, **own, **seed}
+            sets = {"predict": {"sets": {"coverage": 0.9}}} if {*groups, "kfold"} & {*own["evaluate"]} else {}
+            data = {"preprocess": "standardize", **data, **known}
+            self.study_ = _written({**sets, **own, "data": data}, model=model)
         else:
-            self.study_, name = (_filled({**self.study, **seed}, data, len(self.classes_), len(self._rows)), "") \
-                if isinstance(self.study, Mapping) else _with_data(self.study, data)
+            self.study_, name = _with_data(self.study, data)
         process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
         more = ("-o", "run", "--resume", "-m", "model.json", *settings)
@@ -501,19 +507,18 @@ class TunedClassifier(_Classifier):
                                             run["configurations"][run["answer"]["configuration"]]["scores"]} or {}
 
 
-def _filled(study: Mapping[str, Any], data: dict[str, Any], classes: int, n: int) -> str:
-    """A study of n cases with this section data, parts of the model below model, and all that it leaves out."""
-    names = ("kernel", "mean", "likelihood", "inference", "classes")
-    place = {key: key if key in names else key[:-1] for key in study}  # the plural, as in kernels, is a list
-    model = {**study.get("model", {}), **{name: study[key] for key, name in place.items() if name in names}}
-    model, tune = _completed(model, classes)
-    own = {key: part for key, part in study.items() if not {key, place[key]} & {*names, "model", "data", "preprocess"}}
-    data = {"preprocess": study.get("preprocess", "standardize"), **data, **{
-        key: of for key, of in study.get("data", {}).items() if key not in ("dataset", "train", "test", "label")}}
-    out = {"tune": tune, "evaluate": {"kfold": {"k": min(10, n)}}, **own}
-    if "kfold" in out["evaluate"]:
-        out = {"predict": {"sets": {"coverage": 0.9}}, **out}
-    return _written({**out, "data": data}, model=model)
+PARTS = {"kernel", "mean", "likelihood", "inference", "classes"}
+GIVEN = {"columns", "categories", "weights", "positive", "order", "group", "id", "drop"}  # what init takes of data
+
+
+def _sections(study: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The model of a mapping, its section data without files, and its other sections."""
+    study = study if isinstance(study, Mapping) else {}
+    place = {key: key[:-1] if key[:-1] in PARTS else key for key in study}  # the plural, as in kernels, is a list
+    model = {**study.get("model", {}), **{place[key]: of for key, of in study.items() if place[key] in PARTS}}
+    data = {**study.get("data", {}), **{key: study[key] for key in {"preprocess"} & {*study}}}
+    return (model, {key: of for key, of in data.items() if key not in ("dataset", "train", "test", "label")},
+            {key: of for key, of in study.items() if place[key] not in {*PARTS, "model", "data", "preprocess"}})
 
 
 def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:

@@ -185,7 +185,7 @@ class Process:
             shown, lines = self.texts.get(at[1], (at[1], []))
             place = f"{shown}:{at[2]}:{at[3]}: " if shown else ""
             return "\n    ".join([place + at[4], *(t.strip().rstrip(",") for t in lines[int(at[2]) - 1:int(at[2])]
-                                                  if not re.match(r'\s*"?data"?:', t))])
+                                                  if not re.match(r'\s*"?(data|positive|inference)"?:|.*[\[{]$', t))])
         return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
     def forget(self) -> None:

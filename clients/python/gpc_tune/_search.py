@@ -71,10 +71,7 @@ class Search:
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where one Python keeps the search; it goes on with the same arguments, or more trials.
-        random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats.
-
-    Attributes:
-        done (bool): The last ask said that all values are told."""
+        random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats."""
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
                  n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
         self._arguments = {name: of for name, of in locals().items() if name != "self"}
@@ -122,7 +119,7 @@ class Search:
             return self._process.command(*args, **options)
 
     def ask(self) -> Optional[Asked]:
-        """The next point, or None if all are told; an error if the method waits for values first."""
+        """The next point, or None if all are told: then ``done`` is True. An error if the method waits for values."""
         out = self._next()
         if out is None and not self.done:
             raise GpcTuneError("tell values first: the method waits for " + ", ".join(one.id for one in self.untold_))
@@ -332,8 +329,8 @@ class _Held:
                 import fcntl
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
-            path = os.path.dirname(path)
-            raise InvalidError(f"another Python uses {path}: wait until it ends, or give another folder") from None
+            raise InvalidError(f"another Python uses {os.path.dirname(path)}: wait until it ends, or give another "
+                               "folder") from None
 
 
 _held: "weakref.WeakValueDictionary[tuple[int, str], _Held]" = weakref.WeakValueDictionary()

@@ -335,7 +335,7 @@ def test_weights_are_named(make, weight, text):
 
 
 @pytest.mark.parametrize("study, kernels, inference", [
-    ({}, ["se"], "ep"), ({"kernels": ["se", "linear"]}, ["se", "linear"], "ep"),
+    ({"kernel": "se"}, ["se"], "ep"), ({"kernels": ["se", "linear"]}, ["se", "linear"], "ep"),
     ({"model": {"kernel": "matern32"}, "inference": ["laplace", "base_rate"]}, ["matern32"], "laplace"),
 ], ids=range(3))
 @pytest.mark.parametrize("classes", [2, 3])

@@ -128,3 +128,50 @@ def test_scores_of_an_answer():
     losses = {int(line.split()[0]): line for line in str(tuned.report_).splitlines() if re.match(r"\d+  ", line)}
     assert f"{answer['scores']['log_loss']['value']:.4f}" in losses[answer["configuration"]]
     assert f"{100 * answer['scores']['error_rate']['value']:.1f}" in losses[answer["configuration"]]
+
+
+GROUPED = pd.DataFrame({"a": RNG.normal(size=120), "customer": [f"C{k // 2:03d}" for k in range(120)],
+                        "visit": np.arange(120) % 40, "day": pd.date_range("2024-01-01", periods=120)})
+LABELS = np.where(GROUPED.a + np.repeat(RNG.normal(size=60), 2) > 0, "gone", "here")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [str, "category", object, "int"])
+@pytest.mark.parametrize("of, role", [("group", "group"), ("id", "id"), ("drop", "drop")])
+def test_a_column_with_another_role_is_no_category(kind, of, role):
+    column = GROUPED.customer.str[1:].astype(int) if kind == "int" else GROUPED.customer.astype(kind)
+    evaluate = {"evaluate": {"kfold": {"k": 3}}} if of != "group" else {}
+    study = {"inference": "laplace", "data": {role: "customer" if role == "group" else ["customer"]}, **evaluate}
+    tuned = TunedClassifier(study, verbose=False).fit(GROUPED.assign(customer=column), LABELS)
+    assert [c["name"] for c in tuned._model.field("columns")["inputs"]] == ["a", "visit", "day"]
+    assert (tuned.answer_["evaluation"] == "group_kfold") == (role == "group")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("study, text", [
+    ({}, "kfold: {k: "), ({"predict": {"calibrate": "temperature"}}, "predict: {calibrate: temperature}"),
+    ({"evaluate": {"kfold": {"k": 3}}}, "evaluate: {kfold: {k: 3}}"), ({"tune": {"restarts": 2}}, "objective: log_posterior"),
+    ({"data": {"missing_indicators": True}, "preprocess": "whiten"}, "missing_indicators: true")])
+def test_what_a_mapping_leaves_out_is_the_default(study, text):
+    """The default study has two comparators, and sections of the mapping stand in place of its own."""
+    table = GROUPED[["a", "visit"]]
+    tuned = TunedClassifier(study, time=1, random_state=7, verbose=False).fit(table, LABELS)
+    plain = re.sub(r"\s+", " ", tuned.study_)
+    assert "inference: [ep, base_rate, logistic_regression]" in plain and text in plain and "seed: 7" in plain
+    assert len(tuned.answer_["rivals"]) > 1
+    assert ("sets: {coverage: 0.9}" in plain) == ("predict" not in study)
+    if study.get("preprocess"):
+        assert tuned._model.field("preprocess")["how"] == "whiten"
+    if "tune" in study:
+        assert re.search("tune: {method: bfgs, restarts: 2, .*inference: laplace", plain)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", [{}, {"inference": "laplace"}])
+def test_a_group_alone_decides_the_evaluation(model):
+    """Also where another column looks like groups to the program, and where the groups do not."""
+    for name in ("visit", "customer"):
+        tuned = TunedClassifier({"data": {"group": name}, **model}, time=None if model else 1, verbose=False)
+        tuned.fit(GROUPED, LABELS)
+        assert tuned.answer_["evaluation"] == "group_kfold"
+        assert name not in [c["name"] for c in tuned._model.field("columns")["inputs"]]
