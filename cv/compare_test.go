@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 )
 
 // The numbers are R's (4.2.2): mean, var, qt and pt combined as documented, and t.test for ratio 0.
@@ -111,7 +112,23 @@ func TestCompareDecisions(t *testing.T) {
 			}
 		}
 	}
-	first, second := paired(t, 1, 2, 5)
+	// Groups of five cases: in groups 0 and 1 the first alone is right, in none the second; group 2,
+	// where both have one case alone, counts for none. The interval is that of the means over ten groups.
+	first, second := paired(t, 11, 1, 50)
+	for i := range 50 {
+		first.Groups = append(first.Groups, i/5)
+	}
+	second.Groups = first.Groups
+	m := CompareDecisions(first, second)
+	if m.Cases != 10 || m.OnlyFirst != 2 || m.OnlySecond != 0 || m.P != 0.5 || math.Abs(m.Difference.Value+0.2) > 1e-15 {
+		t.Errorf("groups: %+v", m)
+	}
+	sums := []float64{-5, -5, 0, 0, 0, 0, 0, 0, 0, 0} // errors of the first less errors of the second
+	half := m.Difference.Value - m.Difference.Lo
+	if want := half / (math.Sqrt(stat.Variance(sums, nil)/10) / 5); !(want > 1.9 && want < 2.4) {
+		t.Errorf("groups: the interval has %v standard errors of means of groups", want)
+	}
+	first, second = paired(t, 1, 2, 5)
 	second.Cases = append([]int{7}, second.Cases[1:]...)
 	defer func() {
 		if recover() == nil {

@@ -10,9 +10,9 @@ import (
 
 // McNemar compares the decisions of two classifiers on the same cases.
 type McNemar struct {
-	Cases      int
-	OnlyFirst  int      // cases that only the first classifier decides correctly
-	OnlySecond int      // cases that only the second decides correctly
+	Cases      int      // number of cases, or of groups if the predictions have any
+	OnlyFirst  int      // cases that only the first classifier decides correctly, or groups with more of them
+	OnlySecond int      // cases that only the second decides correctly, or groups with more of them
 	Difference Estimate // difference of the error rates, first minus second, with its 95 % interval
 	P          float64  // two-sided p value of the hypothesis of equal error rates
 }
@@ -26,20 +26,26 @@ type McNemar struct {
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //
-// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Both must have the same cases in the same
-// order, each case once; otherwise it panics.
+// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Groups of cases count once each, by the
+// classifier that decides more of their cases correctly, and the interval is that of a mean over
+// groups: cases of a group err together. Both must have the same cases in the same order, each case
+// once; otherwise it panics.
 func CompareDecisions(first, second Predictions) McNemar {
-	m := McNemar{Cases: len(first.Cases)}
+	m, units := McNemar{Cases: len(first.Cases)}, first.Units()
 	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) ||
 		distinct(first.Cases) != m.Cases {
 		panic(fmt.Sprintf("cv: %d and %d predictions are not paired, one for every case", m.Cases, len(second.Cases)))
 	}
-	others := second.wrong()
-	for i, wrong := range first.wrong() {
+	excess, net := first.wrong(), map[int]float64{} // errors of the first less errors of the second, by unit
+	for i, wrong := range second.wrong() {
+		excess[i] -= wrong
+		net[units[i]] += excess[i]
+	}
+	for _, d := range net {
 		switch {
-		case wrong < others[i]:
+		case d < 0:
 			m.OnlyFirst++
-		case wrong > others[i]:
+		case d > 0:
 			m.OnlySecond++
 		}
 	}
@@ -48,6 +54,9 @@ func CompareDecisions(first, second Predictions) McNemar {
 	delta := p - q
 	half := z95 * math.Sqrt((p+q-delta*delta)/(n+2))
 	m.Difference = Estimate{(c - b) / n, max(delta-half, -1), min(delta+half, 1)}
+	if first.Groups != nil {
+		m.Cases, m.Difference = len(net), first.mean(excess)
+	}
 	m.P = min(1, 2*distuv.Binomial{N: b + c, P: 0.5}.CDF(min(b, c)))
 	return m
 }

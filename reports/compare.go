@@ -68,12 +68,13 @@ type PairedScore struct {
 	P          Number     `json:"p"`
 }
 
-// McNemar is McNemar's exact test of the decisions.
+// McNemar is McNemar's exact test of the decisions, over cases or over their groups.
 type McNemar struct {
-	Cases      int       `json:"cases"`
-	OnlyFirst  int       `json:"only_first"`  // cases that only the first decides correctly
-	OnlySecond int       `json:"only_second"` // cases that only the second decides correctly
-	Difference Number    `json:"difference"`  // of the error rates, first minus second
+	Cases      int       `json:"cases"`             // number of cases, or of groups
+	Grouped    bool      `json:"grouped,omitempty"` // groups count, by the decisions on most of their cases
+	OnlyFirst  int       `json:"only_first"`        // cases that only the first decides correctly
+	OnlySecond int       `json:"only_second"`       // cases that only the second decides correctly
+	Difference Number    `json:"difference"`        // of the error rates, first minus second
 	CI95       [2]Number `json:"ci95"`
 	P          Number    `json:"p"`
 }
@@ -274,7 +275,7 @@ func compareFolds(name string, first, second []Study) (out PairedEvaluation, lac
 	if a, b := cv.Pool(once[0]...), cv.Pool(once[1]...); !a.Numeric() {
 		m := cv.CompareDecisions(a, b)
 		d := m.Difference
-		out.McNemar = &McNemar{m.Cases, m.OnlyFirst, m.OnlySecond, Number(d.Value),
+		out.McNemar = &McNemar{m.Cases, a.Groups != nil, m.OnlyFirst, m.OnlySecond, Number(d.Value),
 			[2]Number{Number(d.Lo), Number(d.Hi)}, Number(m.P)}
 	}
 	return out, lacking

@@ -89,10 +89,13 @@ func (t *Table) differences(pair string, p reports.Pair) {
 				probability(s.P), fmt.Sprintf("%s, folds %s", test, folds))
 		}
 		if m := e.McNemar; m != nil {
+			format := "McNemar, of %d cases only %s is right on %d, only %s on %d"
+			if m.Grouped {
+				format = "McNemar, of %d groups %s is right more often in %d, %s in %d"
+			}
 			t.Add(pair, e.Name, "decisions", Cell{Value: m.Difference}.over(e.Partial),
 				between(m.CI95[0], m.CI95[1], nil), probability(m.P),
-				fmt.Sprintf("McNemar, of %d cases only %s is right on %d, only %s on %d", m.Cases, p.First.Name,
-					m.OnlyFirst, p.Second.Name, m.OnlySecond))
+				fmt.Sprintf(format, m.Cases, p.First.Name, m.OnlyFirst, p.Second.Name, m.OnlySecond))
 		}
 	}
 }
