@@ -26,10 +26,10 @@ type McNemar struct {
 //
 //	δ ± 1.96 √((p + q - δ²) / (n+2)),   p = (c+1)/(n+2), q = (b+1)/(n+2), δ = p - q
 //
-// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Groups of cases count once each, by the
-// classifier that decides more of their cases correctly, and the interval is that of a mean over
-// groups: cases of a group err together. Both must have the same cases in the same order, each case
-// once; otherwise it panics.
+// (Bonett & Price 2012, J. Educ. Behav. Stat. 37:479). Cases of a group err together, so a group
+// counts once, by the classifier that decides more of its cases correctly, and the interval is of
+// the mean over groups. Both must have the same cases in the same order, each case once; otherwise
+// it panics.
 func CompareDecisions(first, second Predictions) McNemar {
 	m, units := McNemar{Cases: len(first.Cases)}, first.Units()
 	if !slices.Equal(first.Cases, second.Cases) || !slices.Equal(first.Labels, second.Labels) ||
