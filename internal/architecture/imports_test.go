@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"cv/scoretest":                     {"cv"},
 	"cv/splittertest":                  {"cv/split", "internal/panicked"},
 	"reports":                          {"cv", "record", "internal/terminal", "internal/cause"},
-	"reports/table":                    {"cv", "record", "internal/registry", "internal/terminal", "reports"},
+	"reports/table":                    {"cv", "record", "internal/registry", "internal/terminal", "reports", "search"},
 	"reports/stores":                   {"record", "reports"},
 	"reports/picture/shown":            {"cv", "internal/panicked", "record", "reports", "reports/figure", "reports/table"},
 	"reports/picture/tuning":           {"record", "reports", "reports/figure", "reports/picture/shown", "reports/table", "search"},

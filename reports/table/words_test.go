@@ -306,8 +306,8 @@ func TestAnswerSaysWhatIsPredicted(t *testing.T) {
 	}
 }
 
-// search is a search of a program that has each of these values at one point.
-func search(minimize bool, values ...reports.Number) (c reports.Configuration) {
+// searchOf is a search of a program that has each of these values at one point.
+func searchOf(minimize bool, values ...reports.Number) (c reports.Configuration) {
 	c = reports.Configuration{Program: &record.Program{Minimize: minimize}, Objective: "value", Tune: "random", Status: reports.Done}
 	var trials []*record.Trial
 	for i, v := range values {
@@ -336,7 +336,7 @@ func TestBestSearch(t *testing.T) {
 	} {
 		r := &reports.Report{}
 		for _, v := range c.values {
-			r.Configurations = append(r.Configurations, search(c.minimize, v))
+			r.Configurations = append(r.Configurations, searchOf(c.minimize, v))
 		}
 		if got := bestSearch(r); got != c.want {
 			t.Errorf("%+v: %d", c, got)
@@ -347,7 +347,7 @@ func TestBestSearch(t *testing.T) {
 // The searches of a program have a row each, and an answer: the best value, and the number of
 // evaluations.
 func TestSearchesOfAProgram(t *testing.T) {
-	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{search(true, 5, none, 2), search(true, 3), search(true, none)}}
+	r := &reports.Report{Missing: 1, Configurations: []reports.Configuration{searchOf(true, 5, none, 2), searchOf(true, 3), searchOf(true, none)}}
 	r.Configurations[2].Status = reports.Failed
 	want := []string{"#|status|tune|best value|evaluated|failed|hyperparameters", "0|best|random|2|3|1|x=2", "1||random|3|1|0|x=0",
 		"2|failed|random||1|1|"}

@@ -490,8 +490,8 @@ class TunedClassifier(_Classifier):
             n, groups = min(10, len(self._rows)), {"group_kfold": {"k": 5, "stratified": True}}
             own = {"tune": tune, "evaluate": groups if "group" in known else {"kfold": {"k": n}}, **own, **seed}
             sets = {"predict": {"sets": {"coverage": 0.9}}} if {*groups, "kfold"} & {*own["evaluate"]} else {}
-            data = {"preprocess": "standardize", **data, **known}
-            self.study_ = _written({**sets, **own, "data": data}, model=model)
+            own["data"] = {"preprocess": "standardize", **data, **known}
+            self.study_ = _written({**sets, **own}, model=model)
         else:
             self.study_, name = _with_data(self.study, data)
         process.study("study.yaml", self.study_, name)

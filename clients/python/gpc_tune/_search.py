@@ -35,8 +35,7 @@ class StopTrial(Exception):
 
 
 class Trial:
-    """A trial of minimize: ``point`` (dict of values by name), ``values`` (list of the (step, value) on the way so far,
-    as floats), and ``stopped`` (bool, whether stop_early has ended it)."""
+    """A trial of minimize: ``point`` (dict), ``values`` (list of (step, value) so far), ``stopped`` (by stop_early)."""
     def __init__(self, search: "Search", asked: Asked):
         self.point, self.values, self.stopped = dict(asked.point), [], False  # type: ignore[var-annotated]
         self._search, self._asked = search, asked
@@ -182,6 +181,16 @@ class Search:
                 for t in table]
 
     @property
+    def importance_(self) -> list[dict[str, Any]]:
+        """How much each value of a point matters, the most important first: dicts of ``hyperparameter``, its name;
+        ``alone``, its share of the variance of f over the space, 0 to 1; ``total``, with its interactions; their errors
+        ``alone_error`` and ``total_error``; ``r2``, how well the regression behind them predicts left-out trials."""
+        rows = json.loads(self._command("export", self._run, "--what", "importance", "--format", "json", warned=False))
+        if why := rows[0]["failure"]:
+            raise GpcTuneError(f"it is not known which values matter: {why}")
+        return [{key: of for key, of in t.items() if key not in ("configuration", "failure")} for t in rows]
+
+    @property
     def best_(self) -> Tuple[dict[str, Value], float]:
         """The best point, a dict as f takes it, and its value: (point, value)."""
         trials = self.trials_
@@ -215,15 +224,13 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. Arguments
             that all have names of the space, two or more, as in ``lambda x, n: x + n``, are given the values instead.
             Otherwise a second argument is the Trial, whose report(step, value) takes values on the way.
-        space, trials, method, maximize, stop_early, folder, random_state: As of Search. With a folder, a search that
-            was stopped goes on, and one that has ended if trials is larger.
+        space, trials, method, maximize, stop_early, folder, random_state: As of Search.
         n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes. Ctrl-C
             waits for the calls that run, and a folder keeps their values; a second one ends the search at once.
         catch (exceptions): Those of f that are failed trials; others end the search.
         verbose (bool): Shows every value on standard error."""
     search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
                     folder=folder, random_state=random_state)
-
     call, called = _caller(f, space), []  # type: ignore[var-annotated]
 
     def run(asked: Asked) -> None:

@@ -25,9 +25,7 @@ def text_of(value: Any) -> bytes:
     """A category as a text that is no number to clean up and no mark of a missing value."""
     if value is None or value != value:
         return b""
-    if isinstance(value, (float, np.floating)) and value == int(value):
-        value = int(value)
-    text = str(value)
+    text = str(int(value) if isinstance(value, (float, np.floating)) and value == int(value) else value)
     if text != text.strip() or text.lower() in ("", "na", "nan", "?") or not text.isprintable():  # as missing values
         text = "=" + repr(text)
     return text.encode()
@@ -182,15 +180,10 @@ def _value(v: Any) -> tuple[int, bytes]:
         return 8, _varint(len(text := v.encode())) + text
     if isinstance(v, list):
         items = [_value(i) for i in v]
-        kind, size = items[0][0], len(v)
-        head = bytes([size << 4 | kind]) if size < 15 else bytes([0xF0 | kind]) + _varint(size)
-        return 9, head + b"".join(i for _, i in items)
+        return 9, bytes([0xF0 | items[0][0]]) + _varint(len(v)) + b"".join(i for _, i in items)
     return 12, v if isinstance(v, bytes) else _struct(v)
 
 
 def _struct(fields: dict[int, Any]) -> bytes:
-    out, last = b"", 0
-    for number, value in fields.items():
-        kind, text = _value(value)
-        out, last = out + bytes([(number - last) << 4 | kind]) + text, number
-    return out + b"\0"
+    values = {number: _value(of) for number, of in fields.items()}
+    return b"".join(bytes([kind, number << 1]) + text for number, (kind, text) in values.items()) + b"\0"

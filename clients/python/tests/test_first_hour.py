@@ -814,3 +814,15 @@ def test_effects_without_labels_say_so():
     model = fitted()
     assert str(model.effects(X, inputs=["a"])).startswith("Effects(importances need y, the labels, points of curves: ")
     assert str(model.effects(X, Y, inputs=["a"])).startswith("Effects(importance of 4 inputs, points of curves: ")
+
+
+@pytest.mark.parametrize("fit, text", [
+    (lambda: gpc_tune.GaussianProcessClassifier(likelihood="gaussian").fit(X, Y), "this likelihood takes numeric labels"),
+    (lambda: gpc_tune.GaussianProcessClassifier(likelihood="gaussian").fit(X, np.arange(60) % 12), "takes numeric labels"),
+    (lambda: gpc_tune.GaussianProcessClassifier(likelihood="softmax").fit(X, Y), "is for three or more classes"),
+    (lambda: gpc_tune.GaussianProcessClassifier(cv=70).fit(X, Y), "k: 70 folds of 60 cases"),
+    (lambda: gpc_tune.Search({"a": (1, 0)}), "a: from = 1 and to = 0 must be whole, the smaller first")])
+def test_messages_quote_no_line_that_nobody_wrote(fit, text):
+    with pytest.raises(gpc_tune.InvalidError, match=text) as wrong:
+        fit()
+    assert "\n" not in str(wrong.value)

@@ -5,6 +5,7 @@ import math
 import os
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -330,3 +331,19 @@ def test_arguments_with_names_of_the_space_are_values():
     for f in (lambda x, trial: type(trial) is gpc_tune.Trial and x["x"], lambda x: x["x"], lambda x, *, n=2: x["n"] * n,
               lambda p, t: p["n"] + t.point["x"]):
         assert gpc_tune.minimize(f, space, trials=2, method="sobol").best_[0].keys() == space.keys()
+
+
+def test_importance():
+    """Shares of the variances of the terms of a sum, uniform over the space: (0.7^5 + 0.3^5)/5 - ((0.7^3 + 0.3^3)/3)^2,
+    2/100 and 0.1^2/4."""
+    space = {"k": ["u", "v"], "a": (0.0, 1.0), "b": (1, 5)}
+    found = gpc_tune.minimize(lambda p: (p["a"] - .3) ** 2 + p["b"] / 10 + .1 * (p["k"] == "u"), space, trials=32, method="sobol")
+    parts = {"b": .02, "a": (.7 ** 5 + .3 ** 5) / 5 - ((.7 ** 3 + .3 ** 3) / 3) ** 2, "k": .0025}
+    assert [t["hyperparameter"] for t in found.importance_] == list(parts)
+    for t in found.importance_:
+        want = parts[t["hyperparameter"]] / sum(parts.values())
+        assert abs(t["alone"] - want) < .01 and abs(t["total"] - want) < .01 and t["r2"] > .99
+        assert set(t) == set(re.findall("``([a-z_0-9]+)``", gpc_tune.Search.importance_.__doc__))
+    few = gpc_tune.minimize(lambda p: p["a"], space, trials=2, method="sobol")
+    with pytest.raises(gpc_tune.GpcTuneError, match="not known which values matter: 2 points have a value"):
+        few.importance_
