@@ -27,9 +27,17 @@ type Surrogate struct {
 	sd    float64
 }
 
+// surrogatePrior has the priors that depend on whether the values have noise.
+type surrogatePrior struct {
+	noise       float64    // median of the noise of standardised values
+	noiseLog    float64    // standard deviation of its logarithm
+	bounds      [2]float64 // least and largest noise
+	lengthScale float64    // standard deviation of the logarithm of a length scale
+}
+
 // surrogateModel is the model in d dimensions. Length scales grow with √d, as distances in the cube
-// do. noise and factor are the median of the noise, and the standard deviation of its logarithm.
-func surrogateModel(d int, noise, factor float64) Model {
+// do.
+func surrogateModel(d int, of surrogatePrior) Model {
 	half := 0.5 * math.Sqrt(float64(d))
 	prior := func(median, sd float64, bounds *[2]float64) param.Setting {
 		normal := param.Normal{Mean: math.Log(median), SD: sd}
@@ -38,10 +46,10 @@ func surrogateModel(d int, noise, factor float64) Model {
 	return Model{
 		Kernels: []kernel.Kernel{kernel.Matern52{
 			ARD: true, Amplitude: prior(1, 1, &[2]float64{1e-2, 1e2}),
-			LengthScale: prior(half, 1, &[2]float64{1e-2 * half, 1e2 * half}),
+			LengthScale: prior(half, of.lengthScale, &[2]float64{1e-2 * half, 1e2 * half}),
 		}},
 		Mean:       Constant{Setting: param.Setting{Prior: param.Normal{SD: 1}}},
-		Likelihood: likelihood.Gaussian{Noise: prior(noise, factor, &[2]float64{1e-5, 1})},
+		Likelihood: likelihood.Gaussian{Noise: prior(of.noise, of.noiseLog, &of.bounds)},
 		Inference:  approx.Exact{},
 	}
 }
@@ -49,16 +57,17 @@ func surrogateModel(d int, noise, factor float64) Model {
 // NewSurrogate fits the values y at the rows of x, none of them NaN or infinite. seed decides the
 // starts of its hyperparameters.
 func NewSurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
-	return newSurrogate(x, y, seed, 1e-3, 1)
+	return newSurrogate(x, y, seed, surrogatePrior{1e-3, 1, [2]float64{1e-5, 1}, 1})
 }
 
-// NewNoisySurrogate is NewSurrogate for values with noise: the prior of its logarithm has a
-// standard deviation of 2, about 0.03 times the standard deviation of the values.
+// NewNoisySurrogate is NewSurrogate for values with noise. The noise has a log-normal prior with a
+// median of half the standard deviation of the values, and is at least a hundredth of it. Without
+// such a prior, values far apart look like a function of short length scales without noise.
 func NewNoisySurrogate(x *mat.Dense, y []float64, seed uint64) (*Surrogate, error) {
-	return newSurrogate(x, y, seed, 0.03, 2)
+	return newSurrogate(x, y, seed, surrogatePrior{0.5, 0.7, [2]float64{1e-2, 2}, 0.6})
 }
 
-func newSurrogate(x *mat.Dense, y []float64, seed uint64, noise, factor float64) (*Surrogate, error) {
+func newSurrogate(x *mat.Dense, y []float64, seed uint64, prior surrogatePrior) (*Surrogate, error) {
 	s := &Surrogate{x: x, y: make([]float64, len(y))}
 	var variance float64
 	s.mean, variance = stat.PopMeanVariance(y, nil)
@@ -69,7 +78,7 @@ func newSurrogate(x *mat.Dense, y []float64, seed uint64, noise, factor float64)
 		s.y[i] = (v - s.mean) / s.sd
 	}
 	_, d := x.Dims()
-	fitted, err := Classifier{Model: surrogateModel(d, noise, factor), Criterion: LogPosterior{}, Restarts: 2}.
+	fitted, err := Classifier{Model: surrogateModel(d, prior), Criterion: LogPosterior{}, Restarts: 2}.
 		Fit(context.Background(), s.data(), seed)
 	if err != nil {
 		return nil, err

@@ -521,10 +521,12 @@ type Fit struct {
 	// inducing inputs, for a model that has fewer of them than cases
 	Inducing *Inducing `json:"inducing,omitempty"`
 	// number of evaluations of the climbs of bfgs with which the result of a search was compared
-	Climbed     int   `json:"climbed,omitempty"`
-	Converged   bool  `json:"converged"`
-	Iterations  int   `json:"iterations"`
-	TrainCounts []int `json:"train_counts"` // cases per class in the training part: the baseline
+	Climbed int `json:"climbed,omitempty"`
+	// expected value at the best point of a program whose values have noise, in the program's sign
+	Expected    *Expected `json:"expected,omitempty"`
+	Converged   bool      `json:"converged"`
+	Iterations  int       `json:"iterations"`
+	TrainCounts []int     `json:"train_counts"` // cases per class in the training part: the baseline
 	// held-out cases, 0-based rows of the data set (or of its test file)
 	Rows   []int `json:"rows,omitempty"`
 	Labels []int `json:"labels,omitempty"` // their classes
@@ -568,6 +570,13 @@ type Fit struct {
 	Coefficients []Coefficient  `json:"coefficients,omitempty"`
 	Warnings     []cause.Notice `json:"warnings,omitempty"`
 	Failure      cause.Notice   `json:"failure,omitzero"`
+}
+
+// Expected is the posterior of a value without its noise, by a regression of all values of a
+// program.
+type Expected struct {
+	Value             Number `json:"value"` // posterior mean
+	StandardDeviation Number `json:"standard_deviation"`
 }
 
 // OtherAverage compares the class probabilities of held-out cases with the probabilities by another

@@ -164,6 +164,7 @@ type Restart struct {
 // score, including auc and rmse, is the mean of the folds weighted by their held-out cases. There
 // are no scores if a fold lacks them or evaluated other points.
 type GridPoint struct {
+	Trial int    `json:"trial"` // number of the trial that evaluated it
 	Point Values `json:"point"` // hyperparameters, natural units
 	// nats, if the log evidence is tuned; otherwise see value
 	LogEvidence *Number `json:"log_evidence,omitempty"`
@@ -194,11 +195,17 @@ func (p GridPoint) Objective() float64 {
 	return float64(*p.LogEvidence)
 }
 
-// Best is the first point of the grid that is best by the tuning objective or by a score.
+// Best is the first point of the grid that is best by the tuning objective or by a score. If the
+// values of a program have noise, it is the point with the best expected value.
 type Best struct {
 	By    string `json:"by"`    // the tuning objective or the score
-	Value Number `json:"value"` // its value there
-	Point int    `json:"point"` // index into grid, from 0
+	Value Number `json:"value"` // its value there; with noise the expected value
+	// posterior standard deviation of an expected value; absent: the value is a trial's
+	StandardDeviation *Number `json:"standard_deviation,omitempty"`
+	// index into grid of the trial with the best value, the luckiest, if value is an expected one
+	Luckiest *int `json:"luckiest,omitempty"`
+	Trial    int  `json:"trial"` // number of the trial that evaluated the point
+	Point    int  `json:"point"` // index into grid, from 0
 }
 
 // Evaluation is one way of holding out cases, with all its folds pooled. The cases of all folds

@@ -22,15 +22,12 @@ func (b *builder) grid(objective string) []GridPoint {
 	unscored := 0
 	for _, t := range whole.Trials {
 		for i, p := range t.Points {
-			g := GridPoint{Point: natural(b.record, p.Natural), Scores: Values{}, StandardError: p.StandardError,
-				Chosen: whole.chosePoint(t, p), Own: t.Enqueued > 0,
+			g := GridPoint{Trial: t.Index, Point: natural(b.record, p.Natural), Scores: Values{},
+				StandardError: p.StandardError, Chosen: whole.chosePoint(t, p), Own: t.Enqueued > 0,
 				Preliminary: t.Preliminary, Share: t.Share.String(),
-				Output: t.Output}
+				Values: namedValues(p), Output: t.Output}
 			if t.Early || t.Outside {
 				g.Share = t.Status
-			}
-			for _, name := range slices.Sorted(maps.Keys(p.Values)) {
-				g.Values = append(g.Values, record.Named{Name: name, Value: p.Values[name]})
 			}
 			value := p.Value
 			if objective == "log_evidence" {
@@ -54,6 +51,14 @@ func (b *builder) grid(objective string) []GridPoint {
 				unscored, len(out)))
 	}
 	return out
+}
+
+// namedValues has the named values of a program at a point, in the order of their names.
+func namedValues(p record.Point) (all Values) {
+	for _, name := range slices.Sorted(maps.Keys(p.Values)) {
+		all = append(all, record.Named{Name: name, Value: p.Values[name]})
+	}
+	return all
 }
 
 // held lists the studies of the first evaluation, which hold out cases.
@@ -121,28 +126,55 @@ func scoresAt(held []*Study, trial, point int, theta []record.Number) (scores Va
 	return append(out, record.Named{Name: "n", Value: Number(n)}), false
 }
 
+// expected returns the best point of a program whose values have noise. noisy is false for other
+// searches, and before the regression of the values.
+func (c Configuration) expected() (best Best, noisy bool) {
+	if len(c.Studies) == 0 || c.Studies[0].Fit == nil || c.Studies[0].Fit.Expected == nil {
+		return best, false
+	}
+	of := c.Studies[0].Fit.Expected
+	i := slices.IndexFunc(c.Grid, func(p GridPoint) bool { return p.Chosen })
+	if i < 0 {
+		return best, false
+	}
+	return Best{By: c.Objective, Value: of.Value, StandardDeviation: &of.StandardDeviation, Trial: c.Grid[i].Trial,
+		Point: i}, true
+}
+
+// bestBy returns the first point of the grid with the best value of the tuning objective or of a
+// score; Point is -1 if there is none.
+func (c Configuration) bestBy(by string, greater bool) Best {
+	found := Best{By: by, Point: -1}
+	for i, p := range c.Grid {
+		v, known := p.by(by, c.Objective)
+		if !known || p.Preliminary {
+			continue
+		}
+		if b := float64(found.Value); found.Point < 0 || greater && v > b || !greater && v < b {
+			found.Value, found.Point, found.Trial = Number(v), i, p.Trial
+		}
+	}
+	return found
+}
+
 // BestPoints returns the first point of the grid that is best by the tuning objective, and by every
 // score.
 func (c Configuration) BestPoints() []Best {
 	out := []Best{}
-	add := func(by string, greater bool) {
-		found := Best{By: by, Point: -1}
-		for i, p := range c.Grid {
-			v, known := p.by(by, c.Objective)
-			if !known || p.Preliminary {
-				continue
-			}
-			if b := float64(found.Value); found.Point < 0 || greater && v > b || !greater && v < b {
-				found.Value, found.Point = Number(v), i
-			}
-		}
+	add := func(found Best) {
 		if found.Point >= 0 {
 			out = append(out, found)
 		}
 	}
-	add(c.Objective, !c.Minimises())
+	measured := c.bestBy(c.Objective, !c.Minimises())
+	if best, noisy := c.expected(); noisy {
+		best.Luckiest = &measured.Point
+		add(best)
+	} else {
+		add(measured)
+	}
 	for _, s := range cv.Scores {
-		add(s.Name, s.Greater)
+		add(c.bestBy(s.Name, s.Greater))
 	}
 	return out
 }

@@ -47,9 +47,11 @@ type TrialPoint struct {
 	Theta           Values `json:"theta"`    // the free hyperparameters on the theta scale, exactly
 	Value           Number `json:"value"`    // of the tuning objective
 	Gradient        Number `json:"gradient"` // largest absolute entry, over theta
-	Scores          Values `json:"scores"`
-	Chosen          bool   `json:"chosen,omitempty"`
-	Failure         string `json:"failure,omitempty"`
+	// named values of a program: objectives, and values with required bounds
+	Values  Values `json:"values,omitempty"`
+	Scores  Values `json:"scores"`
+	Chosen  bool   `json:"chosen,omitempty"`
+	Failure string `json:"failure,omitempty"`
 }
 
 // TrialStep is the end of an iteration of a local optimiser.
@@ -75,7 +77,7 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 			point := TrialPoint{Hyperparameters: natural(c.Record, p.Natural),
 				Theta: onTheta(c.Record, p.Theta), Value: p.Value,
 				Gradient: p.Gradient, Scores: Values{}, Failure: p.Failure.String(),
-				Chosen: s.chosePoint(t, p)}
+				Values: namedValues(p), Chosen: s.chosePoint(t, p)}
 			for _, score := range cv.Scores {
 				if v, found := p.Scores[score.Name]; found {
 					point.Scores = append(point.Scores, record.Named{Name: score.Name, Value: v})

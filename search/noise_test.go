@@ -51,3 +51,21 @@ func TestExpectedBest(t *testing.T) {
 		t.Error("no trial has a value")
 	}
 }
+
+// Values that are nothing but noise, at the well spread points of a Sobol sequence, are not taken
+// for a function that goes through them: the expected value is within four standard deviations of 0.
+func TestExpectedBestOfNoise(t *testing.T) {
+	space := Space{spaces.Bounded("x", param.Identity, 0, 0, 1), spaces.Bounded("y", param.Identity, 0, 0, 1),
+		spaces.Bounded("z", param.Identity, 0, 0, 1)}
+	for seed := range uint64(exhaustive.Of(8, 40)) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		var trials []record.Trial
+		for i, p := range (Sobol{Design{Trials: 40}}).Ask(space, nil, seed) {
+			noise := rng.NormFloat64()
+			trials = append(trials, spaces.Evaluated(i, p.Points, func([]float64) float64 { return noise }))
+		}
+		if _, mean, sd, ok := space.ExpectedBest(trials, seed); !ok || !(math.Abs(mean) < 4*sd) {
+			t.Errorf("seed %d: expected value %.3f ± %.3f of noise around 0", seed, mean, sd)
+		}
+	}
+}

@@ -109,8 +109,6 @@ var (
 		"the trials that were left did not run")
 	AnyOrder = note("any_order", "asynchronous searches",
 		"what they tried depends on the order in which trials ended, which is on record")
-	NoisyBest = note("noisy_best", "the values of a search have noise",
-		"the best one is lucky; the expected value is nearer to what the program gives again")
 	SwitchedOff = note("switched_off", "parts of a kernel are switched off",
 		"their amplitude is at its lower bound, so they add nothing")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it")

@@ -210,10 +210,10 @@ func TestNumbers(t *testing.T) {
 	// Grid scores: folds of two cases each. The second point has no auc in fold 0; the third point
 	// differs between the folds; the fourth failed.
 	want := []string{
-		`{"log_evidence":-6,"point":{"length_scale":1},"scores":{"auc":0.75,"error_rate":0.5,"errors":2,"information_bits":0.5,"n":4}}`,
-		`{"log_evidence":-5,"point":{"length_scale":2.718281828459045},"scores":{"error_rate":0.25,"errors":1,"information_bits":0.75,"n":4}}`,
-		`{"chosen":true,"log_evidence":-4,"point":{"length_scale":7.38905609893065},"scores":{}}`,
-		`{"log_evidence":null,"point":{"length_scale":20.085536923187668},"scores":{}}`,
+		`{"log_evidence":-6,"point":{"length_scale":1},"scores":{"auc":0.75,"error_rate":0.5,"errors":2,"information_bits":0.5,"n":4},"trial":0}`,
+		`{"log_evidence":-5,"point":{"length_scale":2.718281828459045},"scores":{"error_rate":0.25,"errors":1,"information_bits":0.75,"n":4},"trial":0}`,
+		`{"chosen":true,"log_evidence":-4,"point":{"length_scale":7.38905609893065},"scores":{},"trial":1}`,
+		`{"log_evidence":null,"point":{"length_scale":20.085536923187668},"scores":{},"trial":1}`,
 	}
 	for i, p := range one.Grid {
 		got, err := json.Marshal(p)
@@ -221,7 +221,8 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("grid point %d is %s, want %s", i, got, want[i])
 		}
 	}
-	if got := fmt.Sprint(one.Best); got != "[{log_evidence -4 2} {information_bits 0.75 1} {errors 1 1} {error_rate 0.25 1} {auc 0.75 0}]" {
+	if got := fmt.Sprint(one.Best); got != "[{log_evidence -4 <nil> <nil> 1 2} {information_bits 0.75 <nil> <nil> 0 1} {errors 1 <nil> <nil> 0 1} "+
+		"{error_rate 0.25 <nil> <nil> 0 1} {auc 0.75 <nil> <nil> 0 0}]" {
 		t.Errorf("best %s", got)
 	}
 

@@ -810,8 +810,8 @@ func searched(r *reports.Report) (out []Fact) {
 	c := r.Configurations[i]
 	b := c.Best[0]
 	which := fmt.Sprintf("#%d, %s", i, c.Tune)
-	out = []Fact{{Name: "best", Text: fmt.Sprintf("%s %s at %s; %s", c.Maximised(),
-		reports.Readable(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Readable), which)}}
+	out = []Fact{{Name: "best", Text: fmt.Sprintf("%s %s; %s", c.Maximised(), bestAt(c, b,
+		reports.Readable(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Readable)), which)}}
 	text := fmt.Sprintf("%d evaluated, %d failed", trials, failed)
 	if r.Missing > 0 {
 		text += "; the search is not finished"

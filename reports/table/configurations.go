@@ -79,18 +79,47 @@ func posterior(c reports.Configuration) []Table {
 }
 
 func bestPoints(c reports.Configuration) []Table {
-	t := Table{Title: "best points" + c.SoFar(), Columns: Columns("best", "value", "point", "hyperparameters")}
+	t := Table{Title: "best points" + c.SoFar(), Columns: Columns("best", "value", placeOf(c), "hyperparameters")}
+	if noisySearch(c) {
+		t.Columns = append(t.Columns, Columns("standard deviation")...)
+	}
 	for _, b := range c.Best {
 		by := "held-out " + b.By
 		if b.By == c.Objective { // no held-out score chooses
 			by = "chosen by " + c.Maximised()
+			if b.StandardDeviation != nil {
+				by = "chosen by expected " + c.Maximised()
+			}
 		}
 		if among, some := c.Among(b.By); some {
 			by += " of " + among
 		}
-		t.Add(by+c.Equals(b), b.Value, b.Point, c.Grid[b.Point].Point)
+		t.Add(by+c.Equals(b), b.Value, place(c, b.Point), c.Grid[b.Point].Point)
+		if row := &t.Rows[len(t.Rows)-1]; b.StandardDeviation != nil {
+			(*row)[4].Value = *b.StandardDeviation
+		}
+	}
+	if noisySearch(c) {
+		lucky := c.Grid[*c.Best[0].Luckiest]
+		t.Add("luckiest "+c.Maximised(), reports.Number(lucky.Objective()), lucky.Trial, lucky.Point)
 	}
 	return []Table{t}
+}
+
+// placeOf is the name of the numbers of place: the trials of a program, else the points.
+func placeOf(c reports.Configuration) string {
+	if c.Program != nil {
+		return "trial"
+	}
+	return "point"
+}
+
+// place is the number of a point of the grid: of a program the number of its trial.
+func place(c reports.Configuration, i int) int {
+	if c.Program != nil {
+		return c.Grid[i].Trial
+	}
+	return i
 }
 
 func restarts(c reports.Configuration) []Table {
@@ -104,7 +133,7 @@ func restarts(c reports.Configuration) []Table {
 }
 
 func points(c reports.Configuration) []Table {
-	t := Table{Columns: Columns("point", c.Maximised(), "hyperparameters", "scores", "")}
+	t := Table{Columns: Columns(placeOf(c), c.Maximised(), "hyperparameters", "scores", "")}
 	if t.Columns[1].Ranks = true; c.Program != nil {
 		t.Columns[1] = t.Columns[1].explained(!c.Minimises(), "the value of the program")
 	}
@@ -116,8 +145,8 @@ func points(c reports.Configuration) []Table {
 		t.Columns = append(t.Columns, Columns("output")...)
 	}
 	for i, p := range c.Grid {
-		row := Row(i, objective(c, reports.Number(p.Objective())), c.Named(p.Point), slices.Concat(p.Scores, p.Values),
-			cmp.Or(p.Share, chosen(p.Chosen, p.Own)))
+		row := Row(place(c, i), objective(c, reports.Number(p.Objective())), c.Named(p.Point),
+			slices.Concat(p.Scores, p.Values), cmp.Or(p.Share, chosen(p.Chosen, p.Own)))
 		if kept {
 			row = append(row, Row(p.Output)...)
 		}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/record"
@@ -10,21 +11,58 @@ import (
 // searchRows has a row for the best point of every search of a program, with a column for each
 // hyperparameter; without whole it has none.
 func searchRows(r *reports.Report, whole bool) Table {
-	t := Table{Columns: Columns("configuration", "name", "tune", "status", "objective", "value", "point", "evaluated",
+	t := Table{Columns: Columns("configuration", "name", "tune", "status", "objective", "value", "trial", "evaluated",
 		"failed")}
+	noisy := slices.ContainsFunc(r.Configurations, noisySearch)
+	if noisy {
+		t.Columns = append(t.Columns, Columns("standard_deviation", "measured")...)
+	}
 	at := t.addHyperparameters(r)
 	for i, c := range r.Configurations {
 		if !whole {
 			break
 		}
-		var value, point any
+		var value, trial any
 		var best reports.Values
+		more := []Cell{}
 		if len(c.Best) > 0 {
-			value, point, best = c.Best[0].Value, c.Best[0].Point, c.Grid[c.Best[0].Point].Point
+			b := c.Best[0]
+			value, trial, best = b.Value, b.Trial, c.Grid[b.Point].Point
+			more = Row(deviation(b), reports.Number(c.Grid[b.Point].Objective()))
 		}
-		t.Add(i, c.Dataset, c.Tune, string(c.Status), c.Maximised(), value, point, trialsOf(c), failedOf(c), at(best))
+		row := Row(i, c.Dataset, c.Tune, string(c.Status), c.Maximised(), value, trial, trialsOf(c), failedOf(c))
+		if noisy {
+			row = append(row, padded(more, 2)...)
+		}
+		t.Add(row, at(best))
 	}
 	return t
+}
+
+// deviation is the standard deviation of an expected value, else nil.
+func deviation(b reports.Best) any {
+	if b.StandardDeviation == nil {
+		return nil
+	}
+	return *b.StandardDeviation
+}
+
+// noisySearch reports whether the best point of a search is the one with the best expected value.
+func noisySearch(c reports.Configuration) bool { return len(c.Best) > 0 && c.Best[0].Luckiest != nil }
+
+// bestAt is the text of the best value and its point: "value 0.42 at x=0.1". An expected value has
+// its standard deviation, the value of the trial there, and the best value of a trial.
+func bestAt(c reports.Configuration, b reports.Best, value, at string) string {
+	if b.StandardDeviation == nil {
+		return fmt.Sprintf("%s at %s", value, at)
+	}
+	lucky := c.Grid[*b.Luckiest]
+	text := fmt.Sprintf("%s ± %s expected at %s (trial %d, which measured %s", value,
+		reports.Brief(float64(*b.StandardDeviation)), at, b.Trial, reports.Readable(c.Grid[b.Point].Objective()))
+	if lucky.Trial != b.Trial {
+		text += fmt.Sprintf("; the luckiest, trial %d, %s", lucky.Trial, reports.Readable(lucky.Objective()))
+	}
+	return text + ")"
 }
 
 // pareto has a row for every point that no other one dominates.
@@ -33,13 +71,13 @@ func pareto(c reports.Configuration) []Table {
 	if len(points) == 0 {
 		return nil
 	}
-	t := Table{Columns: []Column{numbers("point")}}
+	t := Table{Columns: []Column{numbers("trial")}}
 	for _, name := range c.Program.Objectives {
 		t.Columns = append(t.Columns, numbers(name).explained(false, "an objective"))
 	}
 	t.Columns = append(t.Columns, Column{Name: "hyperparameters", KeepInText: true})
 	for _, i := range points {
-		row := Row(i)
+		row := Row(c.Grid[i].Trial)
 		for _, name := range c.Program.Objectives {
 			v, _ := c.Grid[i].Values.Get(name)
 			row = append(row, Row(reports.Number(v))...)
@@ -64,12 +102,8 @@ func (t *Table) addHyperparameters(r *reports.Report) (at func(reports.Values) [
 			}
 		}
 	}
-	taken := t.Columns
 	for _, name := range names {
-		if (Table{Columns: taken}).column(name) >= 0 {
-			name = "hyperparameter " + name
-		}
-		t.Columns = append(t.Columns, Columns(name)...)
+		t.addColumn("hyperparameter", name)
 	}
 	return func(point reports.Values) []Cell {
 		cells := make([]Cell, len(names))
@@ -85,12 +119,28 @@ func (t *Table) addHyperparameters(r *reports.Report) (at func(reports.Values) [
 	}
 }
 
+// addColumn adds a column with this name, after the given kind if another column has the name, and
+// returns its index.
+func (t *Table) addColumn(kind, name string) int {
+	if t.column(name) >= 0 {
+		name = kind + " " + name
+	}
+	t.Columns = append(t.Columns, Columns(name)...)
+	return len(t.Columns) - 1
+}
+
 // searches is the summary of the searches of a program: a row for every way of searching.
 func searches(r *reports.Report) Table {
 	t := Table{Columns: []Column{numbers("#"), {Name: "status", KeepInText: true}, {Name: "tune", KeepInText: true},
 		numbers("best " + r.Configurations[0].Maximised()), numbers("evaluated"), numbers("failed"),
 		{Name: "hyperparameters", KeepInText: true}}}
 	t.Columns[3] = t.Columns[3].explained(!r.Configurations[0].Minimises(), "the best value that was found")
+	noisy := slices.ContainsFunc(r.Configurations, noisySearch)
+	if noisy {
+		t.Columns[3].Name = "expected " + r.Configurations[0].Maximised()
+		t.Columns[3].Doc = "the best expected value, by a regression of all values"
+		t.Columns = slices.Insert(t.Columns, 4, numbers("standard deviation"))
+	}
 	best := bestSearch(r)
 	for i, c := range r.Configurations {
 		status := Cell{Text: string(c.Status)}
@@ -102,9 +152,16 @@ func searches(r *reports.Report) Table {
 		default:
 			status.Text = ""
 		}
-		value, at := Cell{}, Cell{}
+		value, at := make([]Cell, 1), Cell{}
+		if noisy {
+			value = make([]Cell, 2)
+		}
 		if len(c.Best) > 0 {
-			value, at = Cell{Value: c.Best[0].Value}, Cell{Value: c.Grid[c.Best[0].Point].Point}
+			b := c.Best[0]
+			value[0], at = Cell{Value: b.Value}, Cell{Value: c.Grid[b.Point].Point}
+			if b.StandardDeviation != nil {
+				value[1] = Cell{Value: *b.StandardDeviation}
+			}
 		}
 		t.Add(i, status, c.Tune, value, trialsOf(c), failedOf(c), at)
 	}

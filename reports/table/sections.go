@@ -69,7 +69,7 @@ var Sections = []Section{
 	{Name: "decisions", Doc: "number of held-out cases by true class and decision", Left: ForText, Each: decisions,
 		Data: decisionRows},
 	{Name: "trials", Doc: "every evaluated point: where it started, hyperparameters, objective, scores, failure, " +
-		"wall time in seconds, values on the way", Data: trialRows},
+		"wall time in seconds, values on the way; of a program each of its named values", Data: trialRows},
 	{Name: "paths", Doc: "every step of local optimisers on all of the training Data: hyperparameters on the theta " +
 		"scale, objective", Data: pathRows},
 	{Name: "importance", Doc: "shares of each hyperparameter in the variance of the objective over the space of a " +

@@ -63,7 +63,7 @@ func shownText(out io.Writer, s *reports.Shown) error {
 		}
 		for _, t := range c.Trials {
 			fmt.Fprintln(w)
-			writeTrial(t, w, c.Maximised())
+			writeTrial(t, w, c.Configuration)
 		}
 	}
 	if s.Run != nil {
@@ -119,7 +119,8 @@ func writeAll(c reports.Configuration, w io.Writer) {
 }
 
 // writeTrial writes a trial: its start, and every point that it reached.
-func writeTrial(t reports.Trial, w io.Writer, objective string) {
+func writeTrial(t reports.Trial, w io.Writer, c reports.Configuration) {
+	objective := c.Maximised()
 	fmt.Fprintf(w, "%s repeat %d fold %d trial %d  %s, %s\n", t.Evaluation, t.Repeat, t.Fold, t.Trial,
 		cmp.Or(t.Status, "failed"), Counted(t.Evaluations, "evaluation", "evaluations"))
 	if len(t.Start) > 0 {
@@ -132,6 +133,12 @@ func writeTrial(t reports.Trial, w io.Writer, objective string) {
 		"scores", "", "failure")}
 	for i, p := range t.Points {
 		points.Add(i, p.Value, p.Gradient, p.Hyperparameters, p.Theta, p.Scores, chosen(p.Chosen, t.Own), p.Failure)
+	}
+	if c.Program != nil {
+		points = Table{Title: "point", Columns: Columns(objective, "hyperparameters", "values", "", "failure")}
+		for _, p := range t.Points {
+			points.Add(p.Value, p.Hyperparameters, p.Values, chosen(p.Chosen, t.Own), p.Failure)
+		}
 	}
 	path := Table{Title: "path", Columns: Columns("step", objective, "theta")}
 	for i, s := range t.Path {

@@ -206,8 +206,8 @@ func writeConfiguration(c reports.Configuration, w io.Writer, index int) {
 			if b.By == c.Objective {
 				why = otherwise(c, float64(b.Value))
 			}
-			fmt.Fprintf(w, "    best %s of %s: %s at %s%s%s\n", by, among, reports.Readable(float64(b.Value)),
-				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable), c.Equals(b), why)
+			fmt.Fprintf(w, "    best %s of %s: %s%s%s\n", by, among, bestAt(c, b, reports.Readable(float64(b.Value)),
+				reports.Assignments(c.ByInput(c.Grid[b.Point].Point), reports.Readable)), c.Equals(b), why)
 		}
 	}
 	for _, e := range c.Evaluations {

@@ -3,6 +3,8 @@ package table
 import (
 	"cmp"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/gpc-tune/gpc-tune/cv"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -12,49 +14,91 @@ import (
 // TrialsCSV writes trials.csv, without times.
 func TrialsCSV(w io.Writer, r *reports.Report) error {
 	t := trialRows(r)
-	t.replace(t.column("seconds"), nil, nil)
+	t.replace(t.column("wall_seconds"), nil, nil)
 	return writeCSV(w, t)
 }
 
-// trialRows has a row for every point of every trial, and one for a trial without points: its start
-// and end, the tuning objective and its gradient, the reason of a failure, the wall time in
-// seconds, the values on the way by their steps, and the scores.
+// trialRows has a row for every point of every trial, and one for a trial without points: the
+// tuning objective, the reason of a failure, the wall time in seconds, and the values on the way by
+// their steps. A model has the start, theta, the gradient and scores; a program has a column for
+// each of its named values.
 func trialRows(r *reports.Report) Table {
+	programs := slices.ContainsFunc(r.Configurations, func(c reports.Configuration) bool { return c.Program != nil })
 	t := Table{Columns: Columns("configuration", "evaluation", "repeat", "fold", "trial", "point", "chosen", "status",
-		"evaluations",
-		"start", "hyperparameters", "theta", "objective", "value", "gradient", "failure", "seconds", "way")}
-	for _, s := range cv.Scores {
-		t.Columns = append(t.Columns, Columns(s.Name)...)
+		"evaluations", "start", "hyperparameters", "theta", "objective", "value", "gradient", "failure",
+		"wall_seconds", "way")}
+	if programs {
+		t.Columns = Columns("configuration", "trial", "chosen", "status", "hyperparameters", "objective", "value",
+			"failure", "wall_seconds", "way")
+	}
+	named := map[string]int{} // columns of named values
+	for _, name := range valueNames(r) {
+		named[name] = t.addColumn("value", name)
+	}
+	if !programs {
+		for _, s := range cv.Scores {
+			named[s.Name] = t.addColumn("score", s.Name)
+		}
 	}
 	at := t.addHyperparameters(r)
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
 			for _, d := range c.TrialsOf(s) {
-				objective := c.Objective
+				objective, way := c.Objective, onTheWay(d.Interim)
+				if c.Program != nil {
+					objective = c.Maximised()
+				}
 				if d.Preliminary != "" {
 					objective += " of " + d.Preliminary
 				}
-				head := Row(i, d.Evaluation, d.Repeat, d.Fold, d.Trial)
-				way := onTheWay(d.Interim)
-				if len(d.Points) == 0 {
-					t.Add(head, nil, false, d.Status, d.Evaluations, d.Start, nil, nil, objective, nil, nil,
-						d.Failure, d.Seconds, way)
+				points, none := d.Points, reports.Number(math.NaN())
+				if len(points) == 0 {
+					points = []reports.TrialPoint{{Value: none, Gradient: none}}
 				}
-				for k, p := range d.Points {
-					t.Add(head, k, p.Chosen, d.Status, d.Evaluations, d.Start, p.Hyperparameters,
-						p.Theta, objective, p.Value, p.Gradient, cmp.Or(p.Failure, d.Failure), d.Seconds, way)
-					for _, s := range cv.Scores {
-						if v, found := p.Scores.Get(s.Name); found {
-							t.Rows[len(t.Rows)-1][t.column(s.Name)].Value = reports.Number(v)
-						}
+				for k, p := range points { // a trial without points has an empty one
+					var point, natural, theta any
+					if len(d.Points) > 0 {
+						point, natural, theta = k, p.Hyperparameters, p.Theta
+					}
+					failure := cmp.Or(p.Failure, d.Failure)
+					if c.Program != nil {
+						t.Add(i, d.Trial, p.Chosen, d.Status, natural, objective, p.Value, failure, d.Seconds, way)
+					} else {
+						t.Add(i, d.Evaluation, d.Repeat, d.Fold, d.Trial, point, p.Chosen, d.Status, d.Evaluations,
+							d.Start, natural, theta, objective, p.Value, p.Gradient, failure, d.Seconds, way)
+					}
+					row := t.Rows[len(t.Rows)-1]
+					for _, v := range slices.Concat(p.Scores, p.Values) {
+						row[named[v.Name]].Value = v.Value
 					}
 					own := at(p.Hyperparameters)
-					copy(t.Rows[len(t.Rows)-1][len(t.Columns)-len(own):], own)
+					copy(row[len(row)-len(own):], own)
 				}
 			}
 		}
 	}
 	return t
+}
+
+// valueNames are the names of the values of the programs of a run: its objectives, then others.
+func valueNames(r *reports.Report) (names []string) {
+	for _, c := range r.Configurations {
+		if c.Program == nil {
+			continue
+		}
+		all := slices.Clone(c.Program.Objectives)
+		for _, p := range c.Grid {
+			for _, v := range p.Values {
+				all = append(all, v.Name)
+			}
+		}
+		for _, name := range all {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // onTheWay names the values on the way of a trial by their steps.

@@ -423,7 +423,7 @@ func TestFailedOuterFolds(t *testing.T) {
 // no table.
 func TestEndsOfTexts(t *testing.T) {
 	var b bytes.Buffer
-	writeTrial(reports.Trial{Warnings: []string{"slow", "odd"}, Failure: "oh"}, &b, "log_evidence")
+	writeTrial(reports.Trial{Warnings: []string{"slow", "odd"}, Failure: "oh"}, &b, reports.Configuration{Objective: "log_evidence"})
 	if !strings.HasSuffix(b.String(), "\nwarning: slow\nwarning: odd\nFAILED oh\n") {
 		t.Error(b.String())
 	}

@@ -72,7 +72,7 @@ type job struct {
 	told     []record.Trial     // history with which the strategy is asked
 	refused  error              // why the point is not evaluated
 	theta    []float64          // theta of the best trial
-	expected cause.Notice       // the expected value there; zero: it is the trial's
+	expected *record.Expected   // the expected value there; nil: it is the trial's
 	noWinner error
 }
 
@@ -450,13 +450,11 @@ func (j *job) chooseExpected(best *record.Point) {
 	if !ok {
 		return
 	}
-	told := t.Value()
 	if j.of.Minimize {
-		told, mean = -told, -mean
+		mean = -mean
 	}
 	j.index, *best = t.Index, t.Points[0]
-	j.expected = cause.NoisyBest.New("the value at the best point is expected to be %.4g, with a standard deviation "+
-		"of %.2g; its trial had %.4g", mean, sd, told)
+	j.expected = &record.Expected{Value: record.Number(mean), StandardDeviation: record.Number(sd)}
 }
 
 // nth returns the part of a trial's key that is not its points: the kind, and the number of earlier
@@ -545,12 +543,8 @@ func (j job) compute(ctx context.Context) (record.Line, error) {
 			space = slices.Delete(slices.Clone(space), i, i+1)
 			theta = slices.Delete(slices.Clone(theta), i, i+1)
 		}
-		warnings := space.Edges(theta)
-		if !j.expected.IsZero() {
-			warnings = append(warnings, j.expected)
-		}
 		return record.Line{Fit: &record.Fit{Natural: j.of.natural(j.theta), LogEvidence: record.Number(math.NaN()),
-			TrainCounts: []int{}, Converged: true, Warnings: warnings}}, nil
+			TrainCounts: []int{}, Converged: true, Expected: j.expected, Warnings: space.Edges(theta)}}, nil
 	case j.of.Value != nil:
 		trial, err := j.of.trial(ctx, j.index, j.proposal, j.earlier)
 		return record.Line{Trial: &trial}, err

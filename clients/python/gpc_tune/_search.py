@@ -177,7 +177,7 @@ class Search:
         table = json.loads(self._command("export", self._run, "--what", "trials", "--format", "json", warned=False))
         return [{"point": self._typed(t["hyperparameters"]), "value": math.nan if t["value"] is None else
                  float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early", "seconds":
-                 float(t["seconds"]), "way": [(float(step), float(v)) for step, v in (t["way"] or {}).items()]}
+                 float(t["wall_seconds"]), "way": [(float(step), float(v)) for step, v in (t["way"] or {}).items()]}
                 for t in table]
 
     @property

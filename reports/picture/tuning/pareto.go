@@ -53,7 +53,7 @@ func objectivesPanel(c reports.Configuration, best []int, across, up string) fig
 		}
 		to.X, to.Y = append(to.X, x), append(to.Y, y)
 		if len(c.Grid) <= mostTitled {
-			to.Titles = append(to.Titles, visit{p.Point, p.Objective()}.told(i))
+			to.Titles = append(to.Titles, visit{p.Trial, p.Point, p.Objective()}.told())
 		}
 		return x, y, true
 	}

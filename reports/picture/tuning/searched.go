@@ -13,6 +13,7 @@ import (
 
 // visit is a point that a search evaluated: its hyperparameters and the tuning objective.
 type visit struct {
+	trial int // number of the trial of a program, else the place among the visits
 	at    reports.Values
 	value float64
 }
@@ -21,12 +22,16 @@ type visit struct {
 // evaluated as proposed, or the ends of its restarts.
 func visitsOf(c reports.Configuration) (out []visit) {
 	for _, p := range c.Grid {
+		v := visit{len(out), p.Point, p.Objective()}
+		if c.Program != nil {
+			v.trial = p.Trial
+		}
 		if !p.Preliminary {
-			out = append(out, visit{p.Point, p.Objective()})
+			out = append(out, v)
 		}
 	}
 	for _, r := range c.Starts() {
-		out = append(out, visit{r.End, float64(r.Value)})
+		out = append(out, visit{len(out), r.End, float64(r.Value)})
 	}
 	return out
 }
@@ -45,8 +50,8 @@ func onlyWhole(of []shown.Member) string {
 }
 
 // told is the tooltip of a point.
-func (v visit) told(trial int) string {
-	text := fmt.Sprintf("trial %d: %.7g", trial, v.value)
+func (v visit) told() string {
+	text := fmt.Sprintf("trial %d: %.7g", v.trial, v.value)
 	for i, h := range v.at {
 		text += map[bool]string{true: " at ", false: ", "}[i == 0] + reports.Spaced(h.Name) + " " +
 			reports.Assigned(h, func(x float64) string { return fmt.Sprintf("%.4g", x) })
@@ -103,13 +108,14 @@ func progressOf(c reports.Configuration) (points figure.Points, line figure.Line
 		better, best = math.Min, math.Inf(1)
 	}
 	all := visitsOf(c)
-	for i, p := range all {
+	for _, p := range all {
+		i := p.trial
 		if figure.Drawable(p.value) {
 			if len(all) <= mostPoints {
 				points.X, points.Y = append(points.X, float64(i)), append(points.Y, p.value)
 			}
 			if len(all) <= mostTitled {
-				points.Titles = append(points.Titles, p.told(i))
+				points.Titles = append(points.Titles, p.told())
 			}
 			best = better(best, p.value)
 		}

@@ -23,18 +23,17 @@ func Way(r shown.Report) []figure.Figure {
 			Columns: 1}
 		best := -1
 		if len(c.Best) > 0 {
-			best = c.Best[0].Point
+			best = c.Best[0].Trial
 		}
 		names := []string{"best trial", "other trials", "stopped early"}
 		lines := make([][]figure.Layer, len(names))
-		point := -1
 		for _, t := range c.Studies[0].Trials {
-			if point += len(t.Points); len(t.Interim) < 2 || len(lines[1])+len(lines[2]) >= mostTitled {
+			if len(t.Interim) < 2 || len(lines[1])+len(lines[2]) >= mostTitled {
 				continue
 			}
 			kind := 1
 			switch {
-			case point == best && len(t.Points) > 0:
+			case t.Index == best:
 				kind = 0
 			case t.Early:
 				kind = 2

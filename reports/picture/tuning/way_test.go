@@ -20,8 +20,11 @@ func TestWay(t *testing.T) {
 		}
 		return way
 	}
-	c := reports.Configuration{Program: &record.Program{}, Best: []reports.Best{{Point: 2}},
+	c := reports.Configuration{Program: &record.Program{}, Best: []reports.Best{{Trial: 3, Point: 2}},
 		Studies: []reports.Study{{Trials: []*record.Trial{trial(false, 3, 2), trial(true, 9, 8), trial(false, 3, 1, 0), trial(false, 5)}}}}
+	for k, t := range c.Studies[0].Trials { // trial 0 has failed
+		t.Index = k + 1
+	}
 	draw := func() []figure.Figure {
 		return Way(shown.New(&reports.Report{Configurations: []reports.Configuration{c}}, -1))
 	}
