@@ -38,12 +38,9 @@ type fixedPoint struct {
 // is then too large for double precision.
 const unresolved = 1e-3
 
-// settled reports whether continuing is useless: the distance is within the tolerance, or within a
-// rounding error that is at most unresolved. Steps that are too long leave larger rounding errors,
-// which settle nothing.
-func (f fixedPoint) settled(tolerance float64) bool {
-	return f.distance <= max(tolerance, min(f.rounding, unresolved))
-}
+// settled reports whether continuing is useless: the distance is within the tolerance, or within
+// the rounding error.
+func (f fixedPoint) settled(tolerance float64) bool { return f.distance <= max(tolerance, f.rounding) }
 
 // reached reports whether the fixed point is reached. If rounding may leave more than unresolved, a
 // distance below that counts only if it is far below.

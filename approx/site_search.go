@@ -35,6 +35,7 @@ type siteSearch struct {
 	step           float64 // fraction of the next parallel updates
 	before         State   // the sites before the last update that may be undone
 	reached        float64 // distance of the sites in before
+	rounding       float64 // rounding error of their distance
 	newtonDistance float64 // the distance below which Newton's method is used
 	length         float64 // length of the last update if it was a Newton step; else 0
 	linearised     float64 // distance of the sites for which the Jacobian was computed
@@ -163,8 +164,10 @@ func (r *siteSearch) judge(err error) move {
 	if r.length > 0 {
 		// Far from the fixed point the rounding error may be large: that alone settles nothing.
 		settled := r.at.settled(r.target) && distance <= r.reached
+		// A step that is too long may end where the rounding error is much larger than before it.
+		lost := r.at.rounding > max(unresolved, 100*r.rounding) && distance > unresolved
 		switch blur := roundingFactor * max(r.at.rounding, r.at.drift); {
-		case err == nil && (settled || distance <= (1-r.length/4)*r.reached):
+		case err == nil && !lost && (settled || distance <= (1-r.length/4)*r.reached):
 		case err == nil && r.length == 1 && distance <= min(blur, unresolved):
 			r.at.drift = max(r.at.drift, distance)
 			return done
@@ -236,7 +239,7 @@ func (r *siteSearch) newtonFromFactor() {
 // newtonStep takes a step with the Jacobian of this posterior.
 func (r *siteSearch) newtonStep(at prior.At) {
 	copy(r.before, r.state)
-	r.reached, r.length = r.at.distance, 1
+	r.reached, r.rounding, r.length = r.at.distance, r.at.rounding, 1
 	r.newton(r.newResponse(r.search.Jacobian(r.sigma, at)), max(r.at.distance/8, r.jacobianError))
 	r.diagnostics.Iterations++
 }

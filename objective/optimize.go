@@ -252,6 +252,10 @@ func (c climb) steepness() float64 {
 	return largest / max(1, math.Abs(c.best.value))
 }
 
+// faint is the amplitude of a part of the kernel that adds nothing, relative to the largest
+// amplitude: it adds a millionth of the variance.
+const faint = 1e-3
+
 // optimum reports the best point.
 func (c climb) optimum(status Status) Optimum {
 	m := Optimum{
@@ -270,6 +274,12 @@ func (c climb) optimum(status Status) Optimum {
 		m.Path = c.path
 	}
 	warn := func(w approx.Warning) { m.Warnings = append(m.Warnings, w) }
+	largest := 0.0 // amplitude of a part of the kernel
+	for i, p := range c.objective.Layout.FreeSpecs() {
+		if p.Term {
+			largest = max(largest, p.Map.Natural(m.Theta[i]))
+		}
+	}
 	for i, p := range c.objective.Layout.FreeSpecs() {
 		if p.Map.Discrete() {
 			continue
@@ -280,6 +290,9 @@ func (c climb) optimum(status Status) Optimum {
 		case c.hi[i]:
 			b.Side, b.Value = "upper", p.Hi
 		default:
+			if v := p.Map.Natural(m.Theta[i]); p.Term && v < faint*largest {
+				warn(cause.SwitchedOff.New("%s = %.2g, where its part of the kernel adds nothing", p.Name, v))
+			}
 			continue
 		}
 		m.AtBound = append(m.AtBound, b)

@@ -213,7 +213,7 @@ func (d *doubts) calibration(c Configuration, tried *Recalibrated, folds []*Stud
 		text += fmt.Sprintf("; calibrate: %s, tried on the held-out predictions, gains %s bits per case", tried.By,
 			Readable(float64(tried.Gain)))
 	case tried != nil:
-		text += "; calibrations were tried on the held-out predictions and do not help"
+		text += ", which calibrations, tried on the held-out predictions, do not mend"
 	case in:
 		text += ", although they are calibrated already"
 	}

@@ -25,7 +25,7 @@ func explainedOrNot(t *testing.T, word string) bool {
 
 // everyday lists words of answers that have their ordinary meaning.
 var everyday = strings.Fields(`a about above all alone also an and any are as at be because been better but by can case cases checked
-	contribute few for found from good half higher if is it its lost lower may more most next no not of on one only or other
+	contribute few for found from good half higher if is it its lost lower make may more most next no not of on one only or other
 	others out over per problem same see simplest take tell than that the them then there they this to too true two use
 	using want was were what which with without worse would you`)
 

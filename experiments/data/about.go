@@ -56,6 +56,10 @@ func (d *Data) about(s Spec) string {
 	if columns := len(d.ColumnNames); columns != inputs {
 		text += fmt.Sprintf(", coded in %d columns", columns)
 	}
+	if s.Duplicates == "together" || s.Group != "" {
+		of := map[bool]string{true: "equal rows", false: string(s.Group)}[s.Group == ""]
+		text += fmt.Sprintf("; %d groups by %s", len(slices.Compact(slices.Sorted(slices.Values(d.Groups)))), of)
+	}
 	var left []string
 	leave := func(names []string, why string) {
 		if len(names) > 0 {

@@ -110,7 +110,7 @@ var (
 	AnyOrder = note("any_order", "asynchronous searches",
 		"what they tried depends on the order in which trials ended, which is on record")
 	SwitchedOff = note("switched_off", "parts of a kernel are switched off",
-		"their amplitude is at its lower bound, so they add nothing")
+		"their amplitude is at its lower bound or far below the others, so they add nothing")
 	AtBound = kind("at_bound", "hyperparameters ended at a bound", "a better value may lie beyond it")
 	GridEnd = kind("grid_end", "hyperparameters ended at an end of their grid",
 		"a better value may lie beyond it")

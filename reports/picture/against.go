@@ -86,7 +86,7 @@ func againstPictures(r shown.Report) (out []figure.Figure) {
 				p.Layers = append(p.Layers, l)
 			}
 		}
-		note := "bars are one-sided 95 % bounds of the difference"
+		note := "the ends of a bar are one-sided 95 % bounds of the difference"
 		if by == "log_evidence" {
 			note = "log evidences have no bounds; what is within 1 nat may be the best"
 		}

@@ -67,7 +67,7 @@ func TestAgainst(t *testing.T) {
 	p := figures[0].Panels[0]
 	rows := p.Layers[1].(figure.Intervals)
 	if len(rows.X) != 2 || rows.X[0] != 0 || math.Abs(rows.X[1]+math.Ln2/2) > 1e-12 || !(rows.Lo[1] < 2*rows.X[1] && rows.Hi[1] > 0) || !reflect.DeepEqual(p.Y.Names, []string{"#0 laplace", "#1 ep"}) ||
-		!reflect.DeepEqual(figures[0].Notes, []string{"bars are one-sided 95 % bounds of the difference"}) {
+		!reflect.DeepEqual(figures[0].Notes, []string{"the ends of a bar are one-sided 95 % bounds of the difference"}) {
 		t.Errorf("%+v, %q, notes %q", rows, p.Y.Names, figures[0].Notes)
 	}
 }

@@ -189,9 +189,9 @@ func gainText(a reports.Answer) string {
 	case !(s.AtLeast > 0):
 		return score + "; its predictions are better than chance, but guessing may score as well"
 	case s.By == a.By:
-		return fmt.Sprintf("%s, at least %s better than guessing", score, unitOf(s.By).bound(s.AtLeast))
+		return fmt.Sprintf("%s, at least %s better than guessing", score, unitOf(s.By).least(s.AtLeast))
 	}
-	return fmt.Sprintf("%s, and at least %s better than guessing", score, quantity(unitOf(s.By).bound(s.AtLeast),
+	return fmt.Sprintf("%s, and at least %s better than guessing", score, quantity(unitOf(s.By).least(s.AtLeast),
 		unitOf(s.By).unit))
 }
 
@@ -214,7 +214,7 @@ func choiceText(a reports.Answer) string {
 	if !a.AtMost.None() {
 		s := unitOf(by)
 		text += fmt.Sprintf("; #%d is at most %s worse than any of them", a.Configuration,
-			quantity(s.bound(a.AtMost), s.unit))
+			quantity(s.most(a.AtMost), s.unit))
 	}
 	return text
 }
@@ -230,11 +230,19 @@ func simplerText(r *reports.Report, a reports.Answer) string {
 		case len(of.Hyperparameters) >= len(r.Configurations[a.Configuration].Hyperparameters):
 			return "No other of them is simpler"
 		}
-		reason := ": take it if you want fewer hyperparameters"
+		reason, cost := "fewer hyperparameters", ""
 		if of.Inference.Name() == "logistic_regression" {
-			reason = ": take it if you want coefficients"
+			reason = "coefficients"
 		}
-		return fmt.Sprintf("#%d, %s, is the simplest of them%s", k, briefName(r, k), reason)
+		s := unitOf(withSelectionScore(a).By)
+		for _, rival := range a.Rivals {
+			if rival.Configuration == k && !rival.Low.None() {
+				cost = fmt.Sprintf(", and at most %s worse than #%d", quantity(s.most(-rival.Low), s.unit),
+					a.Configuration)
+			}
+		}
+		return fmt.Sprintf("#%d, %s, is the simplest of them%s: take it if you want %s", k, briefName(r, k), cost,
+			reason)
 	}
 	return ""
 }
@@ -546,7 +554,7 @@ func marginText(a reports.Answer) string {
 	case next.None && float64(a.Margin) < negligible(of.By):
 		text += ", which is negligible"
 	case next.None:
-		text += ", because of two single cases"
+		text += ", which may be as good: two cases make the difference"
 	}
 	if !next.Low.None() {
 		err := (next.High - next.Low) / 2
@@ -588,7 +596,7 @@ func setText(a reports.Answer) string {
 	if n > 1 && !a.AtMost.None() {
 		s := unitOf(withSelectionScore(a).By)
 		text += fmt.Sprintf("; #%d is at most %s worse than the best of them", a.Configuration,
-			quantity(s.bound(a.AtMost), s.unit))
+			quantity(s.most(a.AtMost), s.unit))
 	}
 	return text
 }
@@ -648,14 +656,18 @@ func skillText(r *reports.Report, a reports.Answer) string {
 	case s.Difference == 0:
 		score = "it scores as " + base
 	case s.AtLeast > 0 && s.By != "log_evidence":
-		return known + fmt.Sprintf("; its score is at least %s better than %s, at 95 %%", quantity(
-			unitOf(s.By).bound(s.AtLeast), unitOf(s.By).unit), base)
+		corrected := ""
+		if paid != "" {
+			corrected = " and corrected for the choice"
+		}
+		return known + fmt.Sprintf("; its score is at least %s better than %s, at 95 %%%s", quantity(
+			unitOf(s.By).least(s.AtLeast), unitOf(s.By).unit), base, corrected)
 	}
 	if s.By == "log_evidence" {
 		return score
 	}
 	if !s.AtLeast.None() {
-		score += fmt.Sprintf(" (lower 95 %% bound %s)", unitOf(s.By).bound(s.AtLeast))
+		score += fmt.Sprintf(" (lower 95 %% bound %s)", unitOf(s.By).least(s.AtLeast))
 	}
 	return known + "; " + score
 }
@@ -743,13 +755,20 @@ func decimalsOf(err float64) int {
 	return max(0, min(int(math.Ceil(-math.Log10(err/3))), 6))
 }
 
-// bound is a bound with two significant digits.
-func (s scored) bound(value reports.Number) string {
+// least is a lower bound with two significant digits, rounded down.
+func (s scored) least(value reports.Number) string { return s.bound(value, math.Floor) }
+
+// most is an upper bound with two significant digits, rounded up.
+func (s scored) most(value reports.Number) string { return s.bound(value, math.Ceil) }
+
+func (s scored) bound(value reports.Number, round func(float64) float64) string {
 	v := s.factor * float64(value)
 	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 		return reports.Readable(v)
 	}
-	return reports.Decimals(v, max(0, 1-int(math.Floor(math.Log10(math.Abs(v))))))
+	digits := max(0, 1-int(math.Floor(math.Log10(math.Abs(v)))))
+	near := math.Round(v*math.Pow10(digits+3)) / 1e3 // a rounding error does not count
+	return reports.Decimals(round(near)/math.Pow10(digits), digits)
 }
 
 // unitOf is the format of a score or of the log evidence.

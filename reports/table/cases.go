@@ -82,17 +82,21 @@ func strangeOf(r *reports.Report, a reports.Answer) Table {
 	}
 	t.Table = Table{Lead: fmt.Sprintf("The outcome of %s held-out predictions %s has a probability below %v; "+
 		"expect %.0f if the probabilities are right.", counted, title, strange, expected)}
-	if off > 0 {
-		t.Lead += " Such a case may have a wrong label or value, or be unlike the others."
-	} else {
+	switch {
+	case off == 0:
 		t.Lead += " So no case is strange."
+	case float64(off) <= expected+2*math.Sqrt(expected):
+		t.Lead += " So no more are strange than chance explains; one may still have a wrong label or value."
+	default:
+		t.Lead += " That is more than chance explains: such cases may have a wrong label or value, or be unlike the " +
+			"others."
 	}
-	t.Lead += " The least probable cases follow; case is the row, from 0."
 	listed := slices.IndexFunc(all, func(c strangeCase) bool { return c.outcome >= strange })
 	if listed < 0 {
 		listed = len(all)
 	}
 	all = all[:min(len(all), max(listed, leastListed), mostStrange)]
+	t.Lead += fmt.Sprintf(" The %d least probable cases follow; case is the row, from 0.", len(all))
 	return t.cases(r, all)
 }
 

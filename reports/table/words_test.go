@@ -84,12 +84,13 @@ func TestConclusions(t *testing.T) {
 			"but guessing may score as well", Conclusion},
 		{[]int{3}, 2, "information_bits", nil, nil, use + "0.224 bits per case. It is the best of the 2", Conclusion},
 		{[]int{3, 6}, 2, "information_bits", nil, nil, use + "0.224 bits per case. Any of the 2 may be the best; #3 is " +
-			"at most 0.021 bits per case worse than any of them. No other of them is simpler", Conclusion},
+			"at most 0.022 bits per case worse than any of them. No other of them is simpler", Conclusion},
 		{[]int{3, 7, 5, 6, 8}, 8, "information_bits", skill, nil, use + "0.224 bits per case, at least 0.12 better than " +
-			"guessing. 5 of the 8 may be the best; #3 is at most 0.021 bits per case worse than any of them. #5, " +
-			"logistic regression, is the simplest of them: take it if you want coefficients", Conclusion},
+			"guessing. 5 of the 8 may be the best; #3 is at most 0.022 bits per case worse than any of them. #5, " +
+			"logistic regression, is the simplest of them, and at most 0.042 bits per case worse than #3: take it if you want " +
+			"coefficients", Conclusion},
 		{[]int{3, 7, 6}, 8, "information_bits", nil, nil, use + "0.224 bits per case. 3 of the 8 may be the best; #3 is at most " +
-			"0.021 bits per case worse than any of them. No other of them is simpler", Conclusion},
+			"0.022 bits per case worse than any of them. No other of them is simpler", Conclusion},
 		{[]int{3, 6}, 3, "log_evidence", nil, nil, use + "0.224 nats. 1 other is within 1 nat of it. No other of them is simpler", Conclusion},
 		{[]int{3}, 3, "log_evidence", nil, nil, use + "0.224 nats. It is the best of the 3", Conclusion},
 		{[]int{3}, 1, "information_bits", nil, []reports.Trust{{Cause: words}}, use + "0.224 bits per case. But trust names 1 " +
@@ -100,7 +101,8 @@ func TestConclusions(t *testing.T) {
 			"perhaps a leak: see the reasons to doubt it before you use #3", Doubtful},
 	} {
 		a := reports.Answer{Configuration: 3, Set: c.set, Alternatives: c.set[1:], Competed: c.competed, Trust: c.trust, By: c.by,
-			Skill: c.skill, Score: 0.22436, Corrected: 0.3, Low: 0.2193, High: 0.2293, Cases: 9, AtMost: 0.0213}
+			Rivals: []reports.Rival{{Configuration: 5, Low: -0.0413}, {Configuration: 6, Low: none}},
+			Skill:  c.skill, Score: 0.22436, Corrected: 0.3, Low: 0.2193, High: 0.2293, Cases: 9, AtMost: 0.0213}
 		if c.by == "error_rate" {
 			a.Corrected = 0.1
 		}
@@ -127,15 +129,16 @@ func TestBriefNames(t *testing.T) {
 	}
 }
 
-// A number has the digits that its error allows, a bound two.
+// A number has the digits that its error allows, a bound two, rounded away from what it bounds.
 func TestDigitsOfErrors(t *testing.T) {
 	bits, percent := unitOf("information_bits"), unitOf("error_rate")
 	for got, want := range map[string]string{
 		bits.rounded(0.22436, 0.105): "0.22", bits.rounded(0.22436, 0.005): "0.224", bits.rounded(0.22436, none): "0.2244",
 		bits.rounded(0.00135, 0.08): "0.001", bits.rounded(-0.08224, 0.08): "-0.08", bits.rounded(0, 0.08): "0",
 		bits.rounded(12.3, 40): "12", percent.rounded(0.22436, 0.05): "22", percent.rounded(0.22436, 0.005): "22.4",
-		bits.bound(0.0213): "0.021", bits.bound(1.26): "1.3", bits.bound(123.4): "123", percent.bound(0.0123): "1.2",
-		bits.bound(0): "0", bits.asExact(-1e-7, 0.02): "0.000", bits.asExact(-0.0225, 0.02): "-0.022", bits.asExact(0.5, none): "0.5",
+		bits.most(0.0213): "0.022", bits.least(0.0213): "0.021", bits.most(1.26): "1.3", bits.least(1.26): "1.2", bits.most(123.4): "124",
+		percent.most(0.0123): "1.3", bits.least(-0.0123): "-0.013", bits.most(0.31): "0.31", bits.least(0.07): "0.070",
+		bits.most(0): "0", bits.asExact(-1e-7, 0.02): "0.000", bits.asExact(-0.0225, 0.02): "-0.022", bits.asExact(0.5, none): "0.5",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -161,7 +164,7 @@ func TestSetInWords(t *testing.T) {
 		{reports.Answer{Set: upTo(6), Competed: 9, AtMost: none}, "6 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and #5"},
 		{reports.Answer{Set: upTo(7), Competed: 9, AtMost: none}, "7 of 9 may be the best, at 95 %: #0, #1, #2, #3, #4 and 2 more"},
 		{reports.Answer{Set: upTo(2), Competed: 2, By: "error_rate", AtMost: 0.0123}, "2 of 2 may be the best, at 95 %: " +
-			"#0 and #1; #0 is at most 1.2 % worse than the best of them"},
+			"#0 and #1; #0 is at most 1.3 % worse than the best of them"},
 	} {
 		if got := setText(c.a); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
@@ -183,7 +186,7 @@ func TestMarginInWords(t *testing.T) {
 		{0.25, reports.Rival{Low: -0.5, High: 0.125, InSet: true},
 			"25 % better than #2, the next best, which may be as good (95 % bounds -12 to 50)"},
 		{0.25, reports.Rival{Low: none, InSet: true, None: true},
-			"25 % better than #2, the next best, because of two single cases"},
+			"25 % better than #2, the next best, which may be as good: two cases make the difference"},
 		{0, reports.Rival{Low: none, InSet: true, None: true}, "none: #2, the next best, scores the same"},
 	} {
 		a := reports.Answer{By: "error_rate", Next: &next, Margin: c.margin, Rivals: []reports.Rival{c.rival}}
