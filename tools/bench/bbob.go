@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/gpc-tune/gpc-tune/search"
 )
 
 // bbob are the 24 noiseless functions of the Black-Box Optimization Benchmark (Hansen, Finck, Ros
@@ -410,62 +409,87 @@ const bbobOnly = "bbob"
 
 const bbobInstances = 3
 
-// bbobTable is the table of auto's results, with a row for every function and dimension. It has the
-// median difference of auto's best value from the least value, after 50 and 100 evaluations in 2
-// dimensions and after 120 and 250 in 5. It also has the fraction of the targets 10², 10^1.8, …
-// 10⁻⁸ that auto reaches.
-func bbobTable() string {
-	dims, after := []int{2, 2, 5, 5}, []int{50, 100, 120, 250}
-	cells := make([][][]float64, len(bbobFunctions)) // indices: function, column, instance
+// bbobTable is the table of results on BBOB, with a row for every function and a column for every
+// number of evaluations: the median over the instances of auto's best value, which is its distance
+// from the least. Below are the shares of the targets 10², 10^1.8, … 10⁻⁸ that auto and the
+// strongest of the other programs reach, and on how many functions the median of auto is at most
+// half of the other's, and at least twice it.
+func bbobTable(python string) string {
+	processes := optimizers(python)
+	defer processes.stop()
+	ways, _ := searchers(processes)
+	ways = slices.DeleteFunc(ways, func(s searcher) bool { return !s.strongest })
+	columns := []struct{ d, evaluations int }{{2, 50}, {2, 100}, {5, 120}, {5, 250}}
+	found := make([][][][]float64, len(ways)) // indices: searcher, function, column, instance
 	free := make(chan bool, runtime.NumCPU())
 	var wait sync.WaitGroup
-	for k := range cells {
-		cells[k] = [][]float64{make([]float64, bbobInstances), make([]float64, bbobInstances),
-			make([]float64, bbobInstances), make([]float64, bbobInstances)}
-		for column := 1; column < len(dims); column += 2 {
-			for i := range bbobInstances {
-				free <- true
-				wait.Go(func() {
-					p := bbob(dims[column], i+1)[k]
-					best, n := math.Inf(1), 0
-					ours(search.Auto{Trials: after[column]})(p, uint64(i+1), func(value float64) {
-						best = min(best, value)
-						if n++; n <= after[column-1] {
-							cells[k][column-1][i] = best
-						}
-						cells[k][column][i] = best
+	for w, s := range ways {
+		found[w] = make([][][]float64, len(bbobFunctions))
+		for k := range bbobFunctions {
+			found[w][k] = make([][]float64, len(columns))
+			for j := range columns {
+				found[w][k][j] = make([]float64, bbobInstances)
+			}
+			for j := 0; j < len(columns); j += 2 {
+				for i := range bbobInstances {
+					free <- true
+					wait.Go(func() {
+						best := s.best(bbob(columns[j].d, i+1)[k], uint64(i+1),
+							[]int{columns[j].evaluations, columns[j+1].evaluations})
+						found[w][k][j][i], found[w][k][j+1][i] = best[0], best[1]
+						<-free
 					})
-					<-free
-				})
+				}
 			}
 		}
 	}
 	wait.Wait()
 	var b strings.Builder
 	b.WriteString("| function |")
-	for j, d := range dims {
-		fmt.Fprintf(&b, " %d-D, %d |", d, after[j])
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %d-D, %d |", c.d, c.evaluations)
 	}
-	b.WriteString("\n| --- | --: | --: | --: | --: |\n")
-	shares := make([]float64, len(dims))
-	for k, row := range cells {
-		fmt.Fprintf(&b, "| f%d %s |", k+1, bbobFunctions[k].name)
-		for j, found := range row {
-			slices.Sort(found)
-			fmt.Fprintf(&b, " %.2g |", middle(found))
-			for _, v := range found {
-				for target := 2.0; target > -8.1; target -= 0.2 {
-					if v <= math.Pow(10, target) {
-						shares[j] += 100 / float64(51*len(found)*len(cells))
-					}
-				}
-			}
+	b.WriteString("\n| --- |" + strings.Repeat(" --: |", len(columns)) + "\n")
+	for k, f := range bbobFunctions {
+		fmt.Fprintf(&b, "| f%d %s |", k+1, f.name)
+		for _, values := range found[0][k] {
+			fmt.Fprintf(&b, " %.2g |", median(values))
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("| share of the targets, % |")
-	for _, share := range shares {
-		fmt.Fprintf(&b, " %.1f |", share)
+	for w, s := range ways {
+		shares, better := "", ""
+		for j := range columns {
+			reached, targets, half, twice := 0, 0, 0, 0
+			for k := range bbobFunctions {
+				for _, v := range found[w][k][j] {
+					for target := 2.0; target > -8.1; target -= 0.2 {
+						if targets++; v <= math.Pow(10, target) {
+							reached++
+						}
+					}
+				}
+				auto, other := max(1e-8, median(found[0][k][j])), max(1e-8, median(found[w][k][j]))
+				if 2*auto <= other {
+					half++
+				} else if auto >= 2*other {
+					twice++
+				}
+			}
+			shares += fmt.Sprintf(" %.1f |", 100*float64(reached)/float64(targets))
+			better += fmt.Sprintf(" %d, %d |", half, twice)
+		}
+		fmt.Fprintf(&b, "| share of the targets, %%: %s |%s\n", s.name, shares)
+		if w > 0 {
+			fmt.Fprintf(&b, "| functions on which auto is better, worse: %s |%s\n", s.name, better)
+		}
 	}
-	return b.String() + "\n"
+	return b.String()
+}
+
+// median is the median of values, which stay in their order.
+func median(values []float64) float64 {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return middle(values)
 }

@@ -58,7 +58,7 @@ func main() {
 		return
 	}
 	if s.only == bbobOnly {
-		fmt.Print(bbobTable())
+		fmt.Print(bbobTable(s.python))
 		return
 	}
 	if err := b.run(s); err != nil {
@@ -69,8 +69,7 @@ func main() {
 	}
 }
 
-// performance is the page of all sections, and searchOnly the name of a page of its own, which
-// needs no other programs.
+// performance is the page of all sections, and searchOnly the name of a page of its own.
 const (
 	performance = "docs/performance.md"
 	searchOnly  = "search"

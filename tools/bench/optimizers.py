@@ -1,12 +1,18 @@
-"""Optuna's samplers and SciPy's optimisers, for problems whose values the other side computes.
+"""Optuna's samplers, pycma, TuRBO and SciPy's optimisers, for problems whose values the other side computes.
 
 A request is one line of JSON: the method, a seed, the number of evaluations, and the hyperparameters, in natural units.
 Each answer is a line with the next point x; the next line from standard input is its value, NaN where it failed. An
-answer without x ends the search. The request "versions" has their versions as its answer.
+answer without x ends the search. The request "versions" has the versions as its answer, and the methods that can run:
+GPSampler needs PyTorch, BIPOP needs pycma, and TuRBO needs the packages turbo (github.com/uber-research/TuRBO) and
+gpytorch.
 """
+import contextlib
+import importlib
+import importlib.util
 import json
 import math
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -96,6 +102,41 @@ def cmaes(problem, seed):
     sampled(problem, optuna.samplers.CmaEsSampler(x0=x0, seed=seed))
 
 
+def gp(problem, seed):
+    import torch
+    import optuna.samplers._gp.sampler as sampler
+
+    if not hasattr(torch.device, "__enter__"):  # PyTorch 1: no device is in force anyway
+        sampler.torch = types.SimpleNamespace(from_numpy=torch.from_numpy, device=lambda _: contextlib.nullcontext())
+    sampled(problem, optuna.samplers.GPSampler(seed=seed))
+
+
+def bipop(problem, seed):
+    import cma
+
+    options = {"bounds": [0, 1], "maxfevals": problem.left, "seed": seed + 1, "verbose": -9}
+    while True:  # pycma ends when its restarts are over
+        cma.fmin2(problem.cube, problem.start(), 0.25, options, restarts=9, bipop=True)
+        options["seed"] += 1000
+
+
+def turbo(problem, seed):
+    """TuRBO with one region. A failed evaluation counts as the worst value before it."""
+    import torch
+    from turbo import Turbo1
+
+    d, worst = len(problem.space), [0.0]
+
+    def value(u):
+        v = problem.cube(u)
+        worst[0] = max(worst[0], v) if v < 1e300 else worst[0]
+        return min(v, worst[0])
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    Turbo1(value, np.zeros(d), np.ones(d), n_init=2 * d, max_evals=problem.left, verbose=False).optimize()
+
+
 def differential_evolution(problem, seed):
     unit = [(0, 1)] * len(problem.space)
     scipy.optimize.differential_evolution(problem.cube, unit, seed=seed, x0=problem.start(), maxiter=1000)
@@ -123,11 +164,16 @@ def l_bfgs_b(problem, seed):
     scipy.optimize.minimize(problem.cube, problem.start(), method="L-BFGS-B", bounds=unit)
 
 
-METHODS = {f.__name__: f for f in (tpe, cmaes, differential_evolution, dual_annealing, nelder_mead, powell, l_bfgs_b)}
+METHODS = {f.__name__: f for f in (tpe, cmaes, gp, bipop, turbo, differential_evolution, dual_annealing, nelder_mead,
+                                   powell, l_bfgs_b)}
+NEEDS = {"gp": ["torch"], "bipop": ["cma"], "turbo": ["turbo", "gpytorch"]}
 
 for line in sys.stdin:
     if line == "versions\n":
-        print(json.dumps({"Optuna": optuna.__version__, "SciPy": scipy.__version__}), flush=True)
+        missing = [m for m, needs in NEEDS.items() if not all(map(importlib.util.find_spec, needs))]
+        pycma = "" if "bipop" in missing else importlib.import_module("cma").__version__
+        print(json.dumps({"Optuna": optuna.__version__, "Pycma": pycma, "SciPy": scipy.__version__,
+                          "Missing": missing}), flush=True)
         continue
     request = json.loads(line)
     try:

@@ -22,44 +22,56 @@ import (
 	"github.com/gpc-tune/gpc-tune/search"
 )
 
-const (
-	most  = 400 // evaluations of a search
-	fewer = 100 // evaluations of a search with 10 ms or more a proposal
-	seeds = 40
-)
+const seeds = 20
 
 // budgets are the numbers of evaluations after which searches are compared.
-var budgets = []int{20, 40, 100, 400}
+var budgets = []int{20, 40, 100}
 
-// searcher is a strategy of gpc-tune or another program. run calls tell with the value of every
-// evaluation.
+// searcher is a strategy of gpc-tune or another program.
 type searcher struct {
-	name  string
-	limit int // evaluations of a search
-	run   func(p searched, seed uint64, tell func(value float64))
+	name string
+	// strongest is true for auto and for the other programs that bbobTable compares with it
+	strongest bool
+	run       func(request) // evaluates the points of a search
 }
 
-// searchers returns gpc-tune's searchers, the first own of all, and then the other programs'.
-func searchers(python chan *peer) (all []searcher, own int) {
+// request is a search that a searcher is asked for.
+type request struct {
+	searched
+	seed        uint64
+	evaluations int
+	tell        func(value float64) // receives the value of every evaluation
+}
+
+// searchers returns gpc-tune's searchers, the first own of all, and then the other programs' that
+// the processes can run.
+func searchers(python peers) (all []searcher, own int) {
 	all = []searcher{
-		{"auto", most, ours(search.Auto{Trials: most})},
-		{"cmaes", most, ours(search.CMAES{Trials: most})},
-		{"nelder_mead", most, ours(search.NelderMead{Trials: most})},
+		{"auto", true, ours(func(n int) search.Strategy { return search.Auto{Trials: n} })},
+		{"cmaes", false, ours(func(n int) search.Strategy { return search.CMAES{Trials: n} })},
+		{"nelder_mead", false, ours(func(n int) search.Strategy { return search.NelderMead{Trials: n} })},
 	}
 	own = len(all)
-	all = append(all, searcher{"Optuna TPE", fewer, asked("tpe", fewer, python)})
-	for _, o := range []struct{ name, method string }{
-		{"Optuna CMA-ES", "cmaes"},
-		{"SciPy differential evolution", "differential_evolution"}, {"SciPy dual annealing", "dual_annealing"},
-		{"SciPy Nelder-Mead", "nelder_mead"},
+	for _, o := range []struct {
+		name, method string
+		strongest    bool
+	}{
+		{"Optuna GPSampler", "gp", true}, {"TuRBO", "turbo", true}, {"pycma BIPOP", "bipop", true},
+		{"Optuna TPE", "tpe", false}, {"Optuna CMA-ES", "cmaes", false},
+		{"SciPy differential evolution", "differential_evolution", false},
+		{"SciPy dual annealing", "dual_annealing", false}, {"SciPy Nelder-Mead", "nelder_mead", false},
 	} {
-		all = append(all, searcher{o.name, most, asked(o.method, most, python)})
+		if slices.Contains(python.Missing, o.method) {
+			fmt.Fprintf(os.Stderr, "%s is left out: its packages are missing\n", o.name)
+			continue
+		}
+		all = append(all, searcher{o.name, o.strongest, asked(o.method, python.free)})
 	}
 	return append(all,
-		searcher{"gonum CmaEsChol", most, gonum(func(seed uint64) optimize.Method {
+		searcher{"gonum CmaEsChol", false, gonum(func(seed uint64) optimize.Method {
 			return &optimize.CmaEsChol{InitStepSize: 0.25, Src: rand.NewPCG(seed, 1)}
 		})},
-		searcher{"gonum NelderMead", most, gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
+		searcher{"gonum NelderMead", false, gonum(func(uint64) optimize.Method { return &optimize.NelderMead{} })},
 	), own
 }
 
@@ -79,15 +91,15 @@ func started(space search.Space, seed uint64) search.Space {
 }
 
 // ours runs a strategy, unless the strategy refuses the space.
-func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
-	return func(p searched, seed uint64, tell func(float64)) {
-		space := started(p.space, seed)
+func ours(of func(trials int) search.Strategy) func(request) {
+	return func(r request) {
+		space, strategy := started(r.space, r.seed), of(r.evaluations)
 		if strategy.Check(space) != nil {
 			return
 		}
 		var done []record.Trial
 		for {
-			next := strategy.Ask(space, done, seed)
+			next := strategy.Ask(space, done, r.seed)
 			if len(next) == 0 {
 				return
 			}
@@ -97,8 +109,8 @@ func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
 					for i, h := range space {
 						x[i] = min(max(h.Map.Natural(theta[i]), h.Lo), h.Hi)
 					}
-					value := p.value(x)
-					tell(value)
+					value := r.value(x)
+					r.tell(value)
 					at := record.Point{Theta: record.Numbers(theta), Value: record.Number(-value)}
 					done = append(done, record.Trial{Index: len(done), Points: []record.Point{at}})
 				}
@@ -109,9 +121,9 @@ func ours(strategy search.Strategy) func(searched, uint64, func(float64)) {
 
 // gonum runs a method of gonum in the unit cube. Outside of the cube f is the value at the nearest
 // point plus the squared distance to it; whole numbers and choices are rounded.
-func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func(float64)) {
-	return func(p searched, seed uint64, tell func(float64)) {
-		space := started(p.space, seed)
+func gonum(method func(seed uint64) optimize.Method) func(request) {
+	return func(r request) {
+		space := started(r.space, r.seed)
 		start := make([]float64, len(space))
 		for i, h := range space {
 			lo, hi := h.ThetaBounds()
@@ -129,8 +141,8 @@ func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func
 				}
 				x[i] = min(max(h.Map.Natural(theta), h.Lo), h.Hi)
 			}
-			value := p.value(x)
-			tell(value)
+			value := r.value(x)
+			r.tell(value)
 			if math.IsNaN(value) {
 				return math.Inf(1)
 			}
@@ -138,12 +150,12 @@ func gonum(method func(seed uint64) optimize.Method) func(searched, uint64, func
 		}
 		// The error is about the end of the search, whose values have been told.
 		_, _ = optimize.Minimize(optimize.Problem{Func: f}, start,
-			&optimize.Settings{FuncEvaluations: most, Converger: optimize.NeverTerminate{}}, method(seed))
+			&optimize.Settings{FuncEvaluations: r.evaluations, Converger: optimize.NeverTerminate{}}, method(r.seed))
 	}
 }
 
 // asked runs one of the methods of optimizers.py, in one of the processes that are free.
-func asked(method string, evaluations int, free chan *peer) func(searched, uint64, func(float64)) {
+func asked(method string, free chan *peer) func(request) {
 	type hyperparameter struct {
 		Name   string    `json:"name"`
 		Kind   string    `json:"kind"`
@@ -155,48 +167,64 @@ func asked(method string, evaluations int, free chan *peer) func(searched, uint6
 	}
 	kinds := map[param.Transform]string{param.Log: "log", param.Identity: "linear", param.Whole: "whole",
 		param.Choice: "choice"}
-	return func(p searched, seed uint64, tell func(float64)) {
+	return func(r request) {
 		var space []hyperparameter
-		for _, h := range started(p.space, seed) {
+		for _, h := range started(r.space, r.seed) {
 			next := hyperparameter{Name: h.Name, Kind: kinds[h.Map], Lo: h.Lo, Hi: h.Hi, Start: h.Init}
 			if h.When != nil {
-				next.Of = slices.IndexFunc(p.space, func(o param.Spec) bool { return o.Name == h.When.Name })
+				next.Of = slices.IndexFunc(r.space, func(o param.Spec) bool { return o.Name == h.When.Name })
 				next.Values = h.When.Values
 			}
 			space = append(space, next)
 		}
 		process := <-free
 		defer func() { free <- process }()
-		request := string(got(json.Marshal(map[string]any{"method": method, "seed": seed, "evaluations": evaluations,
+		line := string(got(json.Marshal(map[string]any{"method": method, "seed": r.seed, "evaluations": r.evaluations,
 			"space": space})))
 		for {
 			var next struct{ X []float64 }
-			if must(process.ask(&next, "%s", request)); next.X == nil {
+			if must(process.ask(&next, "%s", line)); next.X == nil {
 				return
 			}
-			value := p.value(next.X)
-			tell(value)
-			request = strconv.FormatFloat(value, 'g', -1, 64)
+			value := r.value(next.X)
+			r.tell(value)
+			line = strconv.FormatFloat(value, 'g', -1, 64)
 		}
+	}
+}
+
+// peers are processes of optimizers.py, one for each core.
+type peers struct {
+	free                 chan *peer
+	Optuna, Pycma, SciPy string   // versions; "" for pycma that is not installed
+	Missing              []string // methods whose packages are missing
+}
+
+func optimizers(python string) (p peers) {
+	p.free = make(chan *peer, runtime.NumCPU())
+	for range cap(p.free) {
+		p.free <- start("optimizers.py", []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"}, python,
+			filepath.Join(scripts(), "optimizers.py"))
+	}
+	process := <-p.free
+	must(process.ask(&p, "versions"))
+	p.free <- process
+	return p
+}
+
+func (p peers) stop() {
+	for range cap(p.free) {
+		(<-p.free).stop()
 	}
 }
 
 // searches writes the page that compares gpc-tune's searches with other programs'. If keep names a
 // file, the values that the other programs find are kept there and read by the next run.
 func searches(python, keep, out string) {
-	free := make(chan *peer, runtime.NumCPU())
-	for range cap(free) {
-		process := start("optimizers.py", []string{"OPENBLAS_NUM_THREADS=1"}, python,
-			filepath.Join(scripts(), "optimizers.py"))
-		defer process.stop()
-		free <- process
-	}
-	var versions struct{ Optuna, SciPy string }
-	process := <-free
-	must(process.ask(&versions, "versions"))
-	free <- process
+	processes := optimizers(python)
+	defer processes.stop()
 	all := problems()
-	ways, own := searchers(free)
+	ways, own := searchers(processes)
 	found := measuredSearches(all, ways, own, keep)
 	for i := range all {
 		for _, of := range found[i] {
@@ -209,7 +237,7 @@ func searches(python, keep, out string) {
 			}
 		}
 	}
-	page := text("search title", versions.Optuna, versions.SciPy, len(all), seeds) + "\n\n" +
+	page := text("search title", processes.Optuna, processes.Pycma, processes.SciPy, len(all), seeds) + "\n\n" +
 		searchPage(all, ways, own, found)
 	if out == "-" {
 		fmt.Print(page)
@@ -219,7 +247,7 @@ func searches(python, keep, out string) {
 }
 
 // measuredSearches returns best values, with the indices problem, searcher, budget and seed; NaN if
-// the budget exceeds the limit of the search.
+// the searcher refuses the space.
 func measuredSearches(all []searched, ways []searcher, own int, keep string) [][][][]record.Number {
 	kept := map[string][][]record.Number{}
 	if text, err := os.ReadFile(keep); err == nil {
@@ -243,7 +271,7 @@ func measuredSearches(all []searched, ways []searcher, own int, keep string) [][
 			for seed := range seeds {
 				free <- true
 				wait.Go(func() {
-					best := s.best(p, uint64(seed))
+					best := s.best(p, uint64(seed), budgets)
 					lock.Lock()
 					defer lock.Unlock()
 					for b, v := range best {
@@ -262,20 +290,20 @@ func measuredSearches(all []searched, ways []searcher, own int, keep string) [][
 	return found
 }
 
-// best has the best value of a search after each budget; NaN if a budget exceeds the limit of the
-// search.
-func (s searcher) best(p searched, seed uint64) []float64 {
+// best has the best value of a search after each of the budgets; NaN if the searcher refuses the
+// space.
+func (s searcher) best(p searched, seed uint64, budgets []int) []float64 {
 	var so []float64
 	least := math.Inf(1)
-	s.run(p, seed, func(value float64) {
+	s.run(request{p, seed, slices.Max(budgets), func(value float64) {
 		if value < least {
 			least = value
 		}
 		so = append(so, least)
-	})
+	}})
 	at := make([]float64, len(budgets))
 	for i, n := range budgets {
-		if at[i] = math.NaN(); len(so) > 0 && n <= s.limit { // a search that has ended keeps its value
+		if at[i] = math.NaN(); len(so) > 0 { // a search that has ended keeps its value
 			at[i] = so[min(n, len(so))-1]
 		}
 	}
@@ -289,7 +317,8 @@ func climbed(p searched) [][]record.Number {
 		best[b] = slices.Repeat([]record.Number{record.Number(math.Inf(1))}, seeds)
 	}
 	for seed := range uint64(seeds) {
-		p.climb(param.Start(started(p.space, seed), seed, 0), most, seed, func(evaluations int, value float64) {
+		from := param.Start(started(p.space, seed), seed, 0)
+		p.climb(from, slices.Max(budgets), seed, func(evaluations int, value float64) {
 			for b, n := range budgets {
 				if evaluations <= n {
 					best[b][seed] = min(best[b][seed], record.Number(value))
@@ -319,16 +348,11 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 	for b, n := range budgets {
 		level, ahead := standing(regrets[b], 1, own)
 		bestLevel, bestAhead := standing(regrets[b], own, own)
-		of := fmt.Sprintf("%d | %d", level, ahead)
-		if n > ways[0].limit {
-			of = "– | –"
-		}
-		fmt.Fprintf(&page, "| %d | %s | %d | %d |\n", n, of, bestLevel, bestAhead)
+		fmt.Fprintf(&page, "| %d | %d | %d | %d | %d |\n", n, level, ahead, bestLevel, bestAhead)
 	}
 	page.WriteString("\n" + text("search seeds", seeds) + "\n\n| after |")
 	rule := "\n| --- |"
-	shown := slices.DeleteFunc(slices.Clone(budgets), func(n int) bool { return n > ways[0].limit })
-	for _, n := range shown {
+	for _, n := range budgets {
 		fmt.Fprintf(&page, " %d |", n)
 		rule += " --: |"
 	}
@@ -342,7 +366,7 @@ func searchPage(all []searched, ways []searcher, own int, found [][][][]record.N
 			best [][]record.Number
 		}{{"without", found[i][0]}, {"with", climbed(p)}} {
 			fmt.Fprintf(&page, "| %s, %s the gradient |", p.name, of.name)
-			for b := range shown {
+			for b := range budgets {
 				fmt.Fprintf(&page, " %d (%d) |", short(of.best[b], p.least+0.01), short(of.best[b], p.least+0.1))
 			}
 			page.WriteString("\n")
