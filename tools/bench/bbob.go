@@ -13,7 +13,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-
 )
 
 // bbob are the 24 noiseless functions of the Black-Box Optimization Benchmark (Hansen, Finck, Ros

@@ -61,7 +61,7 @@ func searchers(python peers) (all []searcher, own int) {
 		{"SciPy differential evolution", "differential_evolution", false},
 		{"SciPy dual annealing", "dual_annealing", false}, {"SciPy Nelder-Mead", "nelder_mead", false},
 	} {
-		if slices.Contains(python.Missing, o.method) {
+		if slices.Contains(python.missing, o.method) {
 			fmt.Fprintf(os.Stderr, "%s is left out: its packages are missing\n", o.name)
 			continue
 		}
@@ -196,8 +196,8 @@ func asked(method string, free chan *peer) func(request) {
 // peers are processes of optimizers.py, one for each core.
 type peers struct {
 	free                 chan *peer
-	Optuna, Pycma, SciPy string   // versions; "" for pycma that is not installed
-	Missing              []string // methods whose packages are missing
+	optuna, pycma, sciPy string   // versions; "" for pycma that is not installed
+	missing              []string // methods whose packages are missing
 }
 
 func optimizers(python string) (p peers) {
@@ -206,9 +206,14 @@ func optimizers(python string) (p peers) {
 		p.free <- start("optimizers.py", []string{"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1"}, python,
 			filepath.Join(scripts(), "optimizers.py"))
 	}
+	var said struct {
+		Optuna, Pycma, SciPy string
+		Missing              []string
+	}
 	process := <-p.free
-	must(process.ask(&p, "versions"))
+	must(process.ask(&said, "versions"))
 	p.free <- process
+	p.optuna, p.pycma, p.sciPy, p.missing = said.Optuna, said.Pycma, said.SciPy, said.Missing
 	return p
 }
 
@@ -237,7 +242,7 @@ func searches(python, keep, out string) {
 			}
 		}
 	}
-	page := text("search title", processes.Optuna, processes.Pycma, processes.SciPy, len(all), seeds) + "\n\n" +
+	page := text("search title", processes.optuna, processes.pycma, processes.sciPy, len(all), seeds) + "\n\n" +
 		searchPage(all, ways, own, found)
 	if out == "-" {
 		fmt.Print(page)
