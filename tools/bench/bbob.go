@@ -411,8 +411,8 @@ const bbobInstances = 3
 // bbobTable is the table of results on BBOB, with a row for every function and a column for every
 // number of evaluations: the median over the instances of auto's best value, which is its distance
 // from the least. Below are the shares of the targets 10², 10^1.8, … 10⁻⁸ that auto and the
-// strongest of the other programs reach, and on how many functions the median of auto is at most
-// half of the other's, and at least twice it.
+// strongest of the other programs reach. The last rows count the functions on which the median of
+// auto is at most half of another program's, and at least twice it.
 func bbobTable(python string) string {
 	processes := optimizers(python)
 	defer processes.stop()
