@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,6 +14,7 @@ import (
 
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -45,6 +51,9 @@ new. Several processes may run the same file in one folder; they share the work.
 			if err != nil {
 				return err
 			}
+			if err := continues(c, args[0], e.dir); err != nil {
+				return err
+			}
 			if dryRun {
 				return printPlan(c, plan, e.dir, options)
 			}
@@ -79,6 +88,26 @@ new. Several processes may run the same file in one folder; they share the work.
 	formatFlag(c, &format, formatNames())
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would run, and run nothing")
 	return c
+}
+
+// continues returns an error if a flag continues a run whose folder does not exist. It names the
+// folder of the same name next to the file, if there is one.
+func continues(c *cobra.Command, file, dir string) error {
+	flags := slices.DeleteFunc([]string{"resume", "extend", "retry-failed"}, func(name string) bool {
+		return !c.Flags().Changed(name)
+	})
+	exists := func(dir string) bool {
+		_, err := os.Stat(dir)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	if len(flags) == 0 || exists(dir) {
+		return nil
+	}
+	text := "leave it out to begin one"
+	if other := filepath.Join(filepath.Dir(file), dir); !filepath.IsAbs(dir) && exists(other) {
+		text = fmt.Sprintf("add -o %s, the folder next to the file", terminal.CommandLine(other))
+	}
+	return usage("no run at %s, which --%s continues; %s", dir, flags[0], text)
 }
 
 // searchCommand is the command run for an experiment file of a program.

@@ -97,7 +97,41 @@ func owned(p *plan.Plan, dir string) (record.Manifest, error) {
 		return found, fmt.Errorf("%s: %w (experiment %q): %s; choose another folder with -o", dir,
 			ErrOtherConfiguration, found.Experiment, strings.Join(changed, "; "))
 	}
+	if had, have := fewer(p, found); had > have {
+		again := "a larger number in the file"
+		if len(found.Settings) > 0 {
+			again = fmt.Sprintf("the options of the folder, --set %s", strings.Join(found.Settings, " --set "))
+		}
+		return found, &shorter{fmt.Sprintf("%s: the folder has %d trials, and the file asks for %d; continue with "+
+			"%s, or choose another folder with -o", dir, had, have, again)}
+	}
 	return found, &extension{dir}
+}
+
+// shorter is the error that the folder has more trials than the plan, with this text.
+type shorter struct{ text string }
+
+func (e *shorter) Error() string { return e.text }
+
+func (e *shorter) Unwrap() error { return ErrOtherConfiguration }
+
+// fewer returns the numbers of trials of the first study that has fewer of them in the plan than in
+// the manifest; both are 0 if there is none.
+func fewer(p *plan.Plan, old record.Manifest) (had, have int) {
+	jobs := map[string]int{}
+	for _, c := range p.Manifest.Configurations {
+		for _, s := range c.Studies {
+			jobs[s.Key] = s.Jobs
+		}
+	}
+	for _, c := range old.Configurations {
+		for _, s := range c.Studies {
+			if jobs[s.Key] < s.Jobs {
+				return s.Jobs - 1, jobs[s.Key] - 1 // one of the jobs is the fit
+			}
+		}
+	}
+	return 0, 0
 }
 
 // remedy is the advice for a damaged manifest.

@@ -67,9 +67,10 @@ var (
 	NoGradient = kind("no_gradient", "the objective had no gradient", "the points have no result")
 	Undefined  = kind("undefined", "a score was not defined for held-out cases",
 		"the points have no result")
-	Panic   = kind("panic", "jobs panicked", "they have no result")
-	Program = kind("program", "the program failed", "the trials have no result")
-	Failure = kind("failure", "other failures", "what failed has no result")
+	Panic         = kind("panic", "jobs panicked", "they have no result")
+	Program       = kind("program", "the program failed", "the trials have no result")
+	OutsideBounds = kind("outside_bounds", "no trial was within the bounds of require", "the search has no best point")
+	Failure       = kind("failure", "other failures", "what failed has no result")
 )
 
 // Warnings of fits.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -823,8 +824,7 @@ func searched(r *reports.Report) (out []Fact) {
 	i := bestSearch(r)
 	one, many := evaluated(r)
 	if i < 0 {
-		return []Fact{{"no answer", fmt.Sprintf("none of %s has a value; the failures say why",
-			Counted(trials, one, many)), Doubtful}}
+		return []Fact{{"no answer", noValue(r, Counted(trials, one, many)), Doubtful}}
 	}
 	c := r.Configurations[i]
 	b := c.Best[0]
@@ -848,6 +848,26 @@ func searched(r *reports.Report) (out []Fact) {
 		out = append(out, Fact{Name: "trust", Text: strings.Join(edges, "; ")})
 	}
 	return out
+}
+
+// noValue says why no search has a best value: all trials have failed, or none is within the
+// required bounds.
+func noValue(r *reports.Report, trials string) string {
+	outside := ""
+	for i, c := range r.Configurations {
+		s := c.Studies[0]
+		switch {
+		case !slices.ContainsFunc(s.Trials, func(t *record.Trial) bool { return t.Outside }):
+		case s.Fit != nil && s.Fit.Failure.Kind == cause.OutsideBounds:
+			outside += fmt.Sprintf("#%d: %s; ", i, s.Fit.Failure.Text)
+		default:
+			outside += fmt.Sprintf("#%d: no trial so far is within %s; ", i, c.Program.Require)
+		}
+	}
+	if outside == "" {
+		return "none of " + trials + " has a value; the failures say why"
+	}
+	return strings.TrimSuffix(outside, "; ")
 }
 
 // mostDrivers is the number of inputs that a sentence names.

@@ -424,6 +424,7 @@ func (s *tuning) assessment() job {
 	if s.Strategy != nil {
 		var best record.Point
 		if j.index, best, j.noWinner = search.Winner(s.all()); j.noWinner != nil {
+			j.noWinner = cmp.Or(noneWithin(s.all(), s.Require), j.noWinner)
 			kind += j.noWinner.Error()
 		}
 		if s.Noise && j.noWinner == nil && len(s.Objectives) < 2 {

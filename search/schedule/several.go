@@ -1,11 +1,14 @@
 package schedule
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/gpc-tune/gpc-tune/approx/param"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 )
 
@@ -48,25 +51,11 @@ func told(done []record.Trial, objectives []string, require []Require, seed uint
 	}
 	out := slices.Clone(done)
 	values := scalars(out, objectives, rand.New(param.Source(seed, uint64(len(done)))))
-	outside := make([]float64, len(out))
-	farthest := make([]float64, len(require)) // the largest finite violation of each bound
-	for _, t := range out {
-		for k, r := range require {
-			if v := r.violation(valuesOf(t)); !math.IsInf(v, 1) {
-				farthest[k] = max(farthest[k], v)
-			}
-		}
-	}
+	outside := distances(out, require)
 	worst, best := math.Inf(1), math.Inf(-1)
 	for i, t := range out {
 		if math.IsInf(t.Value(), -1) {
 			continue
-		}
-		for k, r := range require {
-			if v := r.violation(valuesOf(t)); v > 0 {
-				// the part of a bound is in (0, 1], or 2 without a value
-				outside[i] += min(v/max(farthest[k], math.SmallestNonzeroFloat64), 2)
-			}
 		}
 		if outside[i] == 0 {
 			worst, best = min(worst, values[i]), max(best, values[i])
@@ -91,6 +80,50 @@ func told(done []record.Trial, objectives []string, require []Require, seed uint
 		out[i].Points[0].Value = record.Number(v)
 	}
 	return out
+}
+
+// distances says how far each trial is outside the required bounds, 0 within them. A bound adds its
+// violation as a fraction of the largest one of all trials, or 2 without a value.
+func distances(trials []record.Trial, require []Require) []float64 {
+	out := make([]float64, len(trials))
+	for _, r := range require {
+		farthest := math.SmallestNonzeroFloat64
+		for _, t := range trials {
+			if v := r.violation(valuesOf(t)); !math.IsInf(v, 1) {
+				farthest = max(farthest, v)
+			}
+		}
+		for i, t := range trials {
+			out[i] += min(r.violation(valuesOf(t))/farthest, 2)
+		}
+	}
+	return out
+}
+
+// noneWithin is the error that all trials with values are outside the required bounds. It names the
+// nearest one. It is nil if no trial has a value.
+func noneWithin(trials []record.Trial, require []Require) error {
+	nearest, all := -1, distances(trials, require)
+	for i, t := range trials {
+		if t.Outside && (nearest < 0 || all[i] < all[nearest]) {
+			nearest = i
+		}
+	}
+	if nearest < 0 {
+		return nil
+	}
+	var bounds, values []string
+	for _, r := range require {
+		if r.AtLeast != nil {
+			bounds = append(bounds, fmt.Sprintf("%s ≥ %.4g", r.Name, *r.AtLeast))
+		}
+		if r.AtMost != nil {
+			bounds = append(bounds, fmt.Sprintf("%s ≤ %.4g", r.Name, *r.AtMost))
+		}
+		values = append(values, fmt.Sprintf("%s = %.4g", r.Name, float64(valuesOf(trials[nearest])[r.Name])))
+	}
+	return cause.OutsideBounds.New("none of %d trials is within %s; the nearest is trial %d, with %s", len(trials),
+		strings.Join(bounds, " and "), trials[nearest].Index, strings.Join(values, " and "))
 }
 
 // scalars is a value for each trial that is maximised: its own, or one for several objectives.
