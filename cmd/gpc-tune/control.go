@@ -69,7 +69,8 @@ func enqueueCommand() *cobra.Command {
 		Long: `Try a point in the searches of a configuration of the run in a folder, before their other trials. Local
 optimisers start there. Hyperparameters have the names of the report, and choices their values in the file; those that
 are not given are at their initial values, and one that is a budget is at its largest. A point that no search can try is
-refused with all reasons, and gpc-tune dequeue takes one back. A point that was tried before is not computed again.
+refused with all reasons, and gpc-tune dequeue takes one back. A point that was tried before is not computed
+again, unless a program has noise: true.
 
 Configurations are numbered as in the report. All processes that run the folder obey before their next
 job. If no process runs it, gpc-tune run or search with --resume tries the point.`,
@@ -84,6 +85,10 @@ job. If no process runs it, gpc-tune run or search with --resume tries the point
 			point, err := runs.Point(k, of, args[2:])
 			if err != nil {
 				return misused(err)
+			}
+			if t := folder.Known(k, point); t != nil {
+				fmt.Fprintf(c.ErrOrStderr(), "trial %d has this point already: its result is used again, and the "+
+					"program does not run\n", t.Index)
 			}
 			err = journal.AppendCommand(args[0], journal.Command{Verb: "enqueue", Key: of.Studies[0].Key, Point: point})
 			if err == nil {

@@ -192,6 +192,34 @@ func (f *Folder) Enqueued(k int, assignments []string) (record.Enqueued, error) 
 		strings.Join(all, ""))
 }
 
+// Known is the trial of configuration k with this point, whose result is used for it again; nil:
+// there is none, or the values have noise.
+func (f *Folder) Known(k int, point map[string]record.Number) *record.Trial {
+	c := f.Manifest.Configurations[k]
+	if c.Program == nil || c.Program.Noise {
+		return nil
+	}
+	for _, line := range f.Lines {
+		t := line.Trial
+		if t == nil || t.Configuration != k || !t.Failure.IsZero() || len(t.Points) != 1 {
+			continue
+		}
+		same := true
+		for i, h := range c.Hyperparameters {
+			v, given := point[h.Name]
+			if !given {
+				v = h.Init
+			}
+			at := float64(t.Points[0].Natural[i])
+			same = same && math.Abs(float64(v)-at) <= 1e-12*math.Abs(at)
+		}
+		if same {
+			return t
+		}
+	}
+	return nil
+}
+
 // pointText writes a point as NAME=VALUE, in the order of the hyperparameters.
 func pointText(c record.Configuration, point map[string]record.Number) string {
 	var parts []string

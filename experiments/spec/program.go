@@ -68,6 +68,10 @@ func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 			Field: of.Field, Noise: of.Noise}}
 	d.minimize(of.Minimize, s.Program)
 	d.require(of.Require, s.Program)
+	if n := strictyaml.Find(n, "noise"); of.Noise && len(s.Program.Objectives) > 0 {
+		d.At(n, "noise: one objective has a best expected value, and minimize names %d; leave noise out, or minimise "+
+			"one of them", len(s.Program.Objectives))
+	}
 	if of.StopEarly != nil {
 		s.Program.Early, _, _ = component(d, of.StopEarly, "rule", schedule.EarlyStops)
 		s.Program.StopEarly = strictyaml.Flow(of.StopEarly)

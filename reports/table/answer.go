@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/cv"
-	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
@@ -858,7 +857,7 @@ func noValue(r *reports.Report, trials string) string {
 		s := c.Studies[0]
 		switch {
 		case !slices.ContainsFunc(s.Trials, func(t *record.Trial) bool { return t.Outside }):
-		case s.Fit != nil && s.Fit.Failure.Kind == cause.OutsideBounds:
+		case s.Fit != nil:
 			outside += fmt.Sprintf("#%d: %s; ", i, s.Fit.Failure.Text)
 		default:
 			outside += fmt.Sprintf("#%d: no trial so far is within %s; ", i, c.Program.Require)

@@ -18,7 +18,8 @@ import (
 // Evaluation is one call of a Function's Value, which finds it in its context with EvaluationOf.
 type Evaluation struct {
 	Trial int // index of the trial in its search
-	// Seed has 32 bits. It is the same for all trials at this point, whatever their budget.
+	// Seed has 32 bits. It is the same for all trials at this point, whatever their budget. With
+	// Function.Noise every trial has its own.
 	Seed uint64
 	// Slot is a number below Options.Workers that no other running trial of this process has.
 	Slot int
@@ -67,7 +68,11 @@ func (s *Study) evaluation(ctx context.Context, index int, theta []float64, earl
 		at = slices.Delete(at, i, i+1)
 	}
 	point := jobKey(s.Key, "point", 0, [][]float64{at})[:16]
-	e.Seed, _ = strconv.ParseUint(point[:8], 16, 32)
+	seed := point
+	if s.Noise {
+		seed = jobKey(s.Key, "noise", index, [][]float64{at})
+	}
+	e.Seed, _ = strconv.ParseUint(seed[:8], 16, 32)
 	worker, _ := ctx.Value(seatKey{}).(seat)
 	if e.Slot = worker.slot; worker.folder != "" {
 		e.Folder = filepath.Join(worker.folder, "trials", point)

@@ -164,7 +164,7 @@ func (s *tuning) jobs(next []search.Proposal) (batch []job) {
 		}
 		kind, nth := s.nth(j.index, p)
 		j.key = jobKey(s.Key, kind, nth, p.Points)
-		again := kind != "chain" && nth > 0 // the same points as before have the same result
+		again := kind != "chain" && nth > 0 && !s.Noise // the same points as before have the same result
 		of, shared := s.Tuning, kind
 		if kind == "preliminary" {
 			// Preliminary trials are shared with the studies that maximise the cheaper objective.
@@ -180,7 +180,7 @@ func (s *tuning) jobs(next []search.Proposal) (batch []job) {
 		case s.SameAs != "":
 			j.after = jobKey(s.SameAs, kind, nth, p.Points)
 		}
-		if kind == "trial" && len(s.enqueued) > 0 {
+		if kind == "trial" && len(s.enqueued) > 0 && !s.Noise {
 			j.tried = s.enqueuedAt[jobKey(s.Key, kind, 0, p.Points)]
 		}
 		batch = append(batch, j)
@@ -389,7 +389,9 @@ func (s *tuning) enqueuedJob(number int, at map[string]record.Number) job {
 	j.proposal = search.Proposal{Points: [][]float64{theta}, Enqueued: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
 	trial := s.ofStrategy(j)
-	j.tried = append([]string{trial}, s.enqueuedAt[trial]...)
+	if !s.Noise { // with noise the second value at a point is another one
+		j.tried = append([]string{trial}, s.enqueuedAt[trial]...)
+	}
 	if s.SameAs != "" {
 		j.after = jobKey(s.SameAs, "own", number, j.proposal.Points)
 	}

@@ -82,8 +82,8 @@ func told(done []record.Trial, objectives []string, require []Require, seed uint
 	return out
 }
 
-// distances says how far each trial is outside the required bounds, 0 within them. A bound adds its
-// violation as a fraction of the largest one of all trials, or 2 without a value.
+// distances returns the distance of each trial from the required bounds, 0 within them. A bound
+// adds its violation as a fraction of the largest one of all trials, or 2 without a value.
 func distances(trials []record.Trial, require []Require) []float64 {
 	out := make([]float64, len(trials))
 	for _, r := range require {
