@@ -23,7 +23,7 @@ func newDecoder(file string) *decoder {
 
 // otherSections returns the part of an error message that says in which other sections of the file
 // a key belongs: `; preprocess is a key of data`. have are the keys of the mapping that has the
-// mistake. It is "" if this mapping is no section, or no other section has the key.
+// mistake. It is "" if this mapping is no section, or no other section has the key or its singular.
 func otherSections(key string, have []string) string {
 	has := func(keys []Key, name string) bool {
 		return slices.ContainsFunc(keys, func(k Key) bool { return k.Name == name })
@@ -42,7 +42,12 @@ func otherSections(key string, have []string) string {
 			sections = append(sections, s.Name)
 		}
 	}
-	if !isSection || len(sections) == 0 {
+	switch one := strings.TrimSuffix(key, "s"); {
+	case !isSection:
+		return ""
+	case len(sections) == 0 && one != key: // the plural, as in groups
+		return otherSections(one, have)
+	case len(sections) == 0:
 		return ""
 	}
 	return fmt.Sprintf("; %s is a key of %s", key, strings.Join(sections, " and of "))

@@ -24,6 +24,8 @@ except ImportError:
     BaseEstimator, ClassifierMixin = type("BaseEstimator", (), {}), type("ClassifierMixin", (), {})  # type: ignore
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
+PARTS = {"kernel", "mean", "likelihood", "inference", "classes"}
+GIVEN = {"columns", "categories", "weights", "positive", "order", "group", "id", "drop"}  # what init takes of data
 Part = Union[str, Mapping[str, Any], Sequence[Any], None]
 
 
@@ -58,16 +60,18 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 class _Classifier(ClassifierMixin, BaseEstimator):
     """What both classifiers share: the table of the training cases, and predictions."""
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_Classifier":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **wrong: Any) -> "_Classifier":
         """Fits to the rows of X.
 
         Parameters:
-            X (array or pandas frame, (n, d)): Inputs. A category or text is 1 or 0 for each level, all 0 where it is
-                missing or, at predict, new; ordered ones have their rank; dates become days, month, weekday and hour;
-                missing numbers the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` says where.
+            X (array or pandas frame, (n, d)): Inputs. A category or text is 1 or 0 for each level, all 0 where missing
+                or, at predict, new; ordered ones are ranks; dates, also texts of them, are days, month, weekday and
+                hour; missing numbers the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` has where.
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
             sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
                 a class cost more, fit without weights, and multiply its column of predict_proba by the cost."""
+        if wrong:
+            raise TypeError(f"fit takes no {[*wrong][0]}; groups: TunedClassifier({{'data': {{'group': 'a column'}}}})")
         names, columns, n = _table.columns_of(X)
         classes, coded = _labels(y)
         if len(coded) != n:
@@ -145,9 +149,12 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         number of columns are not those of the training table."""
         header = [i.name for i in self._inputs]
         names, columns, n = _table.columns_of(X)
-        kind, d, fitted = type(self).__name__, len(columns), getattr(self, "feature_names_in_", None)
-        if names is not None and not all(isinstance(name, str) for name in names):
-            names = None
+        kind, fitted = type(self).__name__, getattr(self, "feature_names_in_", None)
+        names = names if names and all(isinstance(name, str) for name in names) else None
+        if fitted is not None and names is not None and {*fitted} - {*names}:
+            used = {i["name"] for i in self._model.field("columns")["inputs"]}
+            for j in [j for j, i in enumerate(self._inputs) if fitted[j] not in names and i.name not in used]:
+                names.insert(j, fitted[j]), columns.insert(j, np.full(n, None))
         if (fitted is None) != (names is None):
             warnings.warn(f"X has feature names, but {kind} was fitted without feature names" if names else f"X does "
                           f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
@@ -158,7 +165,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                            for what, which in lists.items() if which)
             raise ValueError("The feature names should match those that were passed during fit.\n" + (
                 text or "Feature names must be in the same order as they were in fit.\n"))
-        if d != self.n_features_in_:
+        if (d := len(columns)) != self.n_features_in_:
             raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         for i, of in zip(self._inputs, table) if n > 1 else ():
@@ -167,8 +174,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return header, table, n
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes, (n,), of the rows of X, (n, d). A text in place of a number counts as missing, with a warning;
-        where two rows or more have no number at all in an input of numbers, it is a ValueError."""
+        """The classes, (n,), of the rows of X, (n, d), which may lack columns that are no inputs, as a group. A text in
+        place of a number counts as missing, with a warning; if two rows or more have no number at all, a ValueError."""
         decisions = self._predictions(X)[1]
         if (decisions < 0).any():
             raise ValueError("the costs of the study reject some of these cases, which have no class")
@@ -179,10 +186,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return self._predictions(X)[0]
 
     def sets(self, X: Any, coverage: float = 0.9) -> Any:
-        """The sets of classes that contain the true class with this coverage, for each class.
+        """The sets of classes that contain the true class with this coverage, for the cases of each class apart.
 
         A set compares the probabilities of a case with those of held-out training cases, which TunedClassifier has and
-        GaussianProcessClassifier(cv=...). The array of bool, (n, classes), or frame says which classes are in each."""
+        GaussianProcessClassifier(cv=...). The array of bool, (n, classes), or frame says which classes are in each,
+        several where it is unsure, and none where a case is unlike the held-out ones."""
         if not 0 < coverage < 1:
             raise InvalidError(f"coverage is {coverage}, expected a number between 0 and 1, such as 0.9")
         if self._model.field("sets") is None:
@@ -294,8 +302,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         """The accuracy: the share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
-    def _more_tags(self) -> dict[str, Any]:
-        return {"allow_nan": True}
+    _more_tags = lambda self: {"allow_nan": True}  # of scikit-learn before 1.6
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -402,8 +409,8 @@ def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
     """The fitted classifier of a model file, which save or the program gpc-tune has written.
 
     Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
-    its best model and its inputs. get_params has kernel, inference, likelihood, mean, classes, preprocess and
-    random_state (0 is None) as in the file, and the defaults of tune, cv and verbose. A pickle has all."""
+    its best model, inputs, costs and threshold, by which predict decides. get_params has kernel, inference, likelihood,
+    mean, classes, preprocess and random_state (0 is None) of the file, and other defaults. A pickle has all."""
     model = Model(pathlib.Path(path).read_bytes())
     if not (columns := model.field("columns")):
         raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
@@ -426,8 +433,6 @@ def _seed(random_state: Any) -> int:
 
 class TunedClassifier(_Classifier):
     """The best of several models, compared by cross-validation and fitted to all cases.
-
-    report_ and answer_ say which model is best, by how much, and what to doubt; predictions are those of the best.
 
         >>> X = np.random.default_rng(0).normal(size=(60, 2))
         >>> y = X[:, 0] + X[:, 1] ** 2 > 1
@@ -453,16 +458,18 @@ class TunedClassifier(_Classifier):
     Attributes:
         classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
         answer_ (dict): ``model``, arguments, some as text of YAML, with which GaussianProcessClassifier fits the best
-            one again (but for options of tune); ``configuration``, its number; ``score``, which decides, in units of
-            ``by``, with its 95 % interval ``low`` to ``high``, over ``cases`` held out by ``evaluation``, and
-            ``corrected`` for the choice of ``competed``; ``scores``, as log_loss or error_rate, each with value and
-            ci95; ``margin`` to the ``next`` best, with ``p``; ``set``, numbers of those that may be best;
-            ``alternatives``, without the best, which is ``at_most`` this worse than any; ``rivals``, a list of dicts
-            for the other models: configuration, score, difference, low, high, p and in_set; ``skill``, whether it is
-            better than chance; ``trust``, reasons to doubt with remedies; ``dataset``, ``label``, ``left_out``,
-            ``suspects``, ``drivers`` and ``recalibrated`` as ``explain("drivers")`` says. The score is
-            information_bits, how many bits per case log loss is below that of guessing by class frequencies.
-            ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one decide.
+            one again (but for options of tune, and for predict); ``configuration``, its number; ``score``, which
+            decides, in units of ``by``, with its 95 % interval ``low`` to ``high``, over ``cases`` held out by
+            ``evaluation``, and ``corrected`` for the choice of ``competed``; ``scores``, as log_loss or error_rate,
+            each with value and ci95; ``decisions``, with the threshold of predict, None where the most probable class
+            is taken, and with costs mean_loss, the mean cost of held-out cases, and its ci95; ``margin`` to the
+            ``next`` best, with ``p``; ``set``, numbers of those that may be best; ``alternatives``, without the best,
+            which is ``at_most`` this worse than any; ``rivals``, a list of dicts for the other models: configuration,
+            score, difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons
+            to doubt with remedies; ``dataset``, ``label``, ``left_out``, ``suspects``, ``drivers`` and ``recalibrated``
+            as ``explain("drivers")`` says. The score is information_bits, how many bits per case log loss is below that
+            of guessing by class frequencies. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one
+            decide.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
             ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes."""
@@ -483,8 +490,7 @@ class TunedClassifier(_Classifier):
                             "--sections", _written({"data": known}, **own, **seed))
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
         elif self.time is not None:
-            raise InvalidError("time is for the default study. In yours each search has a limit by "
-                               '"tune": {"stop": {"time": "30s"}}')
+            raise InvalidError('time is for the default study. A search of yours has "tune": {"stop": {"time": "30s"}}')
         elif model:
             model, tune = _completed(model, len(self.classes_))
             n, groups = min(10, len(self._rows)), {"group_kfold": {"k": 5, "stratified": True}}
@@ -503,12 +509,10 @@ class TunedClassifier(_Classifier):
             k: in_python(v) if isinstance(v, str) else v for k, v in of.items() if k != "keep"})
         how = (model := Model(process.ask("read", name="model.json")[1])).field("tuned")
         tune = {k: how[k] for k in ("method", "objective", "inference")} if how["method"] == "bfgs" else how["method"]
-        self.answer_ = "answer" in run and {**run["answer"], "model": {**model.arguments(), "tune": tune}, "scores":
-                                            run["configurations"][run["answer"]["configuration"]]["scores"]} or {}
-
-
-PARTS = {"kernel", "mean", "likelihood", "inference", "classes"}
-GIVEN = {"columns", "categories", "weights", "positive", "order", "group", "id", "drop"}  # what init takes of data
+        best = run["configurations"][run.get("answer", {}).get("configuration", 0)]
+        decisions = {"threshold": model.field("threshold"), **((best["evaluations"] or [{}])[0].get("decisions") or {})}
+        more = {"model": {**model.arguments(), "tune": tune}, "scores": best["scores"], "decisions": decisions}
+        self.answer_ = {**run["answer"], **more} if "answer" in run else {}
 
 
 def _sections(study: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

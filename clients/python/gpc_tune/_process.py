@@ -17,6 +17,9 @@ from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
 
+_processes: "weakref.WeakSet[Process]" = weakref.WeakSet()
+_resident: "Callable[[], Optional[Process]]" = lambda: None
+_choosing = threading.RLock()
 # Exit codes: mistakes on the command line, in files and data, and in the folder; and a run of which some jobs failed.
 INVALID, FAILURES = (2, 3, 6), 4
 
@@ -183,9 +186,9 @@ class Process:
         """A message with the line of each mistake that has a position in a YAML file."""
         def quoted(at: "re.Match[str]") -> str:
             shown, lines = self.texts.get(at[1], (at[1], []))
-            place = f"{shown}:{at[2]}:{at[3]}: " if shown else ""
-            return "\n    ".join([place + at[4], *(t.strip().rstrip(",") for t in lines[int(at[2]) - 1:int(at[2])]
-                                                  if not re.match(r'\s*"?(data|positive|inference)"?:|.*[\[{]$', t))])
+            line = [t.strip().rstrip(",") for t in lines[int(at[2]) - 1:int(at[2])] if not re.match(
+                r'\W*(data|positive|order|categories|sets|kfold|inference)"?:', t)]  # which may be of this package
+            return "\n    ".join([(f"{shown}:{at[2]}:{at[3]}: " if shown else "") + at[4], *line])
         return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
     def forget(self) -> None:
@@ -222,11 +225,6 @@ def _end(child: subprocess.Popen, folder: list[str]) -> None:
     child.stdout.close()  # type: ignore[union-attr]
     for name in folder:  # it is there only if the process was killed
         shutil.rmtree(name, ignore_errors=True)
-
-
-_processes: "weakref.WeakSet[Process]" = weakref.WeakSet()
-_resident: Callable[[], Optional[Process]] = lambda: None
-_choosing = threading.RLock()
 
 
 def _forked() -> None:

@@ -29,9 +29,7 @@ class Report:
 
 
 class Effects:
-    """Importances and effects of the inputs of a classifier.
-
-    Tables are pandas frames where pandas is imported, and otherwise record arrays of NumPy.
+    """Importances and effects of the inputs of a classifier, as pandas frames, or record arrays if it is not imported.
 
     Attributes:
         importance (table, a row for each input, the most important first): ``input``; ``bits``, the information per

@@ -21,6 +21,7 @@ from ._report import Report
 
 Value = Union[float, int, str, bool, None]
 Path = Union[str, "os.PathLike[str]", None]
+_held: "weakref.WeakValueDictionary[tuple[int, str], _Held]" = weakref.WeakValueDictionary()
 METHODS = ("bayes", "auto", "random", "sobol", "latin_hypercube", "nelder_mead", "cmaes")
 
 
@@ -41,8 +42,7 @@ class Trial:
         self._search, self._asked = search, asked
 
     def report(self, step: float, value: float) -> None:
-        """Gives the value after a step, such as an epoch; steps grow, and values that are not finite are left out. It
-        raises StopTrial if stop_early of the search ends the trial there."""
+        """The value after a step (steps grow; none if not finite); raises StopTrial where stop_early ends the trial."""
         if self.values and not step > self.values[-1][0]:
             raise ValueError(f"step {step} does not follow step {self.values[-1][0]}")
         if math.isfinite(value):
@@ -231,11 +231,12 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         verbose (bool): Shows every value on standard error."""
     search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
                     folder=folder, random_state=random_state)
-    call, called = _caller(f, space), []  # type: ignore[var-annotated]
+    call, called, before = _caller(f, space), [], len(search.trials_)  # type: ignore[var-annotated]
 
     def run(asked: Asked) -> None:
         called.append(asked)
-        trial, value, why, began = Trial(search, asked), None, "it has no value", time.perf_counter()
+        number, trial, value = before + len(called), Trial(search, asked), None
+        why, began = "it has no value", time.perf_counter()
         try:
             value = call(dict(asked.point), trial)
             if not hasattr(value, "__float__"):
@@ -248,7 +249,7 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         search.tell(asked, value, why, way=trial.values, early=trial.stopped, seconds=time.perf_counter() - began)
         value = trial.values[-1][1] if trial.stopped else value
         if verbose and value is not None:
-            print(f"{value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr, flush=True)
+            print(f"{number}: {value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr)
 
     def work(asked: Asked) -> None:
         try:
@@ -296,7 +297,7 @@ def _caller(f: Callable[..., Any], space: Mapping[str, Any]) -> Callable[[dict[s
 
 def _range(name: str, of: Any) -> Any:
     """A range as in a file."""
-    if isinstance(of, list):
+    if isinstance(of := list(of) if isinstance(of, (range, np.ndarray)) else of, list):
         if not all(v is None or isinstance(v, (str, bool, int, float, np.generic)) for v in of):
             raise InvalidError(f"the choices of {name} are {of!r}, expected texts, numbers, True, False or None")
         return {"choice": {"values": of}}
@@ -336,8 +337,4 @@ class _Held:
                 import fcntl
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
-            raise InvalidError(f"another Python uses {os.path.dirname(path)}: wait until it ends, or give another "
-                               "folder") from None
-
-
-_held: "weakref.WeakValueDictionary[tuple[int, str], _Held]" = weakref.WeakValueDictionary()
+            raise InvalidError(f"another Python uses {path[:-5]}: wait for it, or give another folder") from None

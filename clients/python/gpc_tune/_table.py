@@ -10,6 +10,7 @@ from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 ID = re.compile(r"(?i)^(id|uuid|key|index|row|unnamed: 0)$|[_ .-](id|nr|no|key)$|(?-i:[a-z](Id|ID|Nr|No)$)")
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
 Values = Union[np.ndarray, "list[bytes]"]  # float64 with NaN for missing, or texts with b"" for missing
 
 
@@ -63,6 +64,8 @@ def kind_of(values: Any, name: str = "") -> str:
             raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string or "
                             f"a number, not {type(value).__name__!r}")
         kinds.add("text" if isinstance(value, str) else "number" if number else "date")
+    if kinds == {"text"} and all(DATE.fullmatch(value) for value in values if isinstance(value, str)):
+        return "date"
     return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
 
 

@@ -143,7 +143,7 @@ def test_warnings_name_the_line_that_called():
     (lambda: gpc_tune.Search({"x": {"from": 0, "to": 1}}).ask(), 'expected a range(.|\n)*\n    "x": {'),
     (lambda: fitted(cv=KFold(5)), r"cv is KFold\(.*\), expected a number of folds, such as 10, or None"),
     (lambda: fitted().predict(X.assign(a="high")), "no value of 'a' is a number as in fit; one is 'high'"),
-    (lambda: gpc_tune.Search({"x": range(3)}), r"the range of x is range\(0, 3\), expected"),
+    (lambda: gpc_tune.Search({"x": {1, 2}}), r"the range of x is {1, 2}, expected"),
     (lambda: gpc_tune.Search({"x": (1, 2, 3)}), r"the range of x is \(1, 2, 3\), expected"),
     (lambda: gpc_tune.GaussianProcessClassifier().fit(X.assign(d=pd.period_range("2020", periods=60)), Y), "input d "),
 ], ids=range(9))
@@ -820,8 +820,7 @@ def test_effects_without_labels_say_so():
     (lambda: gpc_tune.GaussianProcessClassifier(likelihood="gaussian").fit(X, Y), "this likelihood takes numeric labels"),
     (lambda: gpc_tune.GaussianProcessClassifier(likelihood="gaussian").fit(X, np.arange(60) % 12), "takes numeric labels"),
     (lambda: gpc_tune.GaussianProcessClassifier(likelihood="softmax").fit(X, Y), "is for three or more classes"),
-    (lambda: gpc_tune.GaussianProcessClassifier(cv=70).fit(X, Y), "k: 70 folds of 60 cases"),
-    (lambda: gpc_tune.Search({"a": (1, 0)}), "a: from = 1 and to = 0 must be whole, the smaller first")])
+    (lambda: gpc_tune.GaussianProcessClassifier(cv=70).fit(X, Y), "k: 70 folds of 60 cases")])
 def test_messages_quote_no_line_that_nobody_wrote(fit, text):
     with pytest.raises(gpc_tune.InvalidError, match=text) as wrong:
         fit()

@@ -347,3 +347,16 @@ def test_importance():
     few = gpc_tune.minimize(lambda p: p["a"], space, trials=2, method="sobol")
     with pytest.raises(gpc_tune.GpcTuneError, match="not known which values matter: 2 points have a value"):
         few.importance_
+
+
+def test_choices_of_a_range_or_an_array():
+    import numpy as np
+    space = {"a": range(2, 8, 2), "b": np.array([.5, .25])}
+    found = gpc_tune.minimize(lambda p: p["a"] + p["b"], space, trials=6, method="sobol")
+    assert {(t["point"]["a"], t["point"]["b"]) for t in found.trials_} <= {(a, b) for a in (2, 4, 6) for b in (.5, .25)}
+
+
+def test_lines_of_verbose_count_trials(capfd, tmp_path):
+    for trials, want in ((2, ["1: ", "2: "]), (3, ["3: "])):
+        gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=trials, method="sobol", folder=tmp_path / "mine", verbose=True)
+        assert [line[:3] for line in capfd.readouterr().err.splitlines()] == want

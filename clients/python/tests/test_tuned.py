@@ -175,3 +175,43 @@ def test_a_group_alone_decides_the_evaluation(model):
         tuned.fit(GROUPED, LABELS)
         assert tuned.answer_["evaluation"] == "group_kfold"
         assert name not in [c["name"] for c in tuned._model.field("columns")["inputs"]]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_group_is_not_needed_to_predict():
+    tuned = TunedClassifier({"data": {"group": "customer"}, "inference": "laplace"}, verbose=False).fit(GROUPED, LABELS)
+    table = GROUPED.drop(columns="customer")
+    assert (tuned.predict_proba(table) == tuned.predict_proba(GROUPED)).all()
+    assert (np.asarray(tuned.sets(table)) == np.asarray(tuned.sets(GROUPED))).all() and len(tuned.why(table.head(2))) == 2
+    with pytest.raises(ValueError, match="yet now missing:\n- a\n"):
+        tuned.predict(table.drop(columns="a"))
+    with pytest.raises(TypeError, match="fit takes no groups; groups: TunedClassifier\\({'data': {'group': "):
+        tuned.fit(table, LABELS, groups=GROUPED.customer)
+    with pytest.raises(InvalidError, match='unknown key "groups"; group is a key of data'):
+        TunedClassifier({"groups": "customer", "inference": "laplace"}).fit(GROUPED, LABELS)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_decisions_of_an_answer():
+    """The threshold and the cost are those of predict and of the report."""
+    y = np.where(GROUPED.a + RNG.normal(size=120) > 1, "ill", "well")
+    study = {"inference": "laplace", "evaluate": {"kfold": {"k": 3}}, "data": {"positive": "ill"}}
+    predict = {"predict": {"loss": {"ill": {"well": 10}}, "threshold": {"maximise": "utility"}}}
+    plain, tuned = (TunedClassifier({**study, **more}, verbose=False).fit(GROUPED[["a"]], y) for more in ({}, predict))
+    assert plain.answer_["decisions"]["threshold"] is None
+    threshold, = tuned.answer_["decisions"]["threshold"]
+    p = tuned.predict_proba(GROUPED[["a"]])[:, 0]
+    assert ((p >= threshold) == (tuned.predict(GROUPED[["a"]]) == "ill")).all() and threshold != .5
+    assert f"decisions cost {tuned.answer_['decisions']['mean_loss']:.4g} per case" in str(tuned.report_)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"])
+def test_dates_as_texts_are_dates(form):
+    table = GROUPED[["a"]].assign(day=pd.date_range("2024-01-01 00:30", periods=120, freq="29h"))
+    texts = table.assign(day=table.day.dt.strftime(form))
+    for make in (GaussianProcessClassifier(inference="laplace"), TunedClassifier({"inference": "laplace"}, verbose=False)):
+        dates, other = (make.fit(of, LABELS).predict_proba(of) for of in (texts.assign(day=pd.to_datetime(texts.day)), texts))
+        assert (dates == other).all()
+    missing = texts.assign(day=[None, *texts.day[1:]])
+    assert "date" in GaussianProcessClassifier(inference="laplace").fit(missing, LABELS)._model.field("columns")["inputs"][1]
