@@ -248,7 +248,7 @@ func (a Axis) values() ([]float64, error) {
 		}
 		return a.Values, nil
 	case a.Values != nil || ends == nil || a.Log != nil && a.Linear != nil:
-		return nil, errors.New("write one of {log: [lo, hi], points: n}, with natural logarithms, " +
+		return nil, errors.New("write one of {log: [lo, hi], points: n}, of a model with natural logarithms, " +
 			"{linear: [lo, hi], points: n} and {values: […]}")
 	}
 	lo, hi, unit := ends[0], ends[1], ""

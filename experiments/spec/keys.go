@@ -328,7 +328,8 @@ var Sections = []Section{
 			"", "grid: {length_scale: {log: [-1, 4], points: 11}}"},
 		{"apart", "makes each point of the grid a job of its own; for points that take minutes",
 			"false", "tune: {method: grid, apart: true}"},
-		{"log", "natural logarithms of the first and last value of an axis; -1 means 0.368, 4 means 54.6",
+		{"log", "natural logarithms of the first and last value of an axis; -1 means 0.368, 4 means 54.6. " +
+			"Of a program: the values themselves, as in its ranges",
 			"", "length_scale: {log: [-1, 4], points: 11}"},
 		{"linear", "first and last value of an axis, in natural units",
 			"", "length_scale: {linear: [1, 9], points: 9}"},

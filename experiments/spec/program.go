@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,7 +299,7 @@ func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 		}
 	}
 	before := d.Found.Found()
-	d.choicesOf(strictyaml.Find(n, "grid"), space)
+	d.axesOf(strictyaml.Find(n, "grid"), space)
 	t, _ := d.way(n, "bayes")
 	if g, is := t.Strategy.(search.Grid); is {
 		g.Apart = true // a point has nothing to start from
@@ -324,11 +325,16 @@ func (d *decoder) searching(n *strictyaml.Node, space search.Space) Tune {
 	return t
 }
 
-// choicesOf replaces the choices that the axes of a grid list by their numbers.
-func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
+// axesOf replaces the choices that the axes of a grid list by their numbers, and the ends of log by
+// their natural logarithms.
+func (d *decoder) axesOf(grid *strictyaml.Node, space search.Space) {
 	for _, h := range space {
 		axis := strictyaml.Find(grid, h.Name)
-		if h.Map != param.Choice || axis == nil {
+		if axis == nil {
+			continue
+		}
+		if h.Map != param.Choice {
+			d.logarithms(h.Name, strictyaml.Find(axis, "log"))
 			continue
 		}
 		values := strictyaml.Find(axis, "values")
@@ -349,6 +355,25 @@ func (d *decoder) choicesOf(grid *strictyaml.Node, space search.Space) {
 			}
 			value.Value, value.Tag, value.Style = strconv.Itoa(int(v)), "!!int", 0
 		}
+	}
+}
+
+// logarithms replaces the ends of an axis by their natural logarithms.
+func (d *decoder) logarithms(name string, ends *strictyaml.Node) {
+	if ends == nil || ends.Kind != strictyaml.SequenceNode {
+		return
+	}
+	for _, end := range ends.Content {
+		v, err := strconv.ParseFloat(end.Value, 64)
+		if err != nil {
+			continue // the decoder of the axis reports it
+		}
+		if !(v > 0) {
+			d.At(end, "grid axis %q: log takes the first and the last value themselves, above 0, as in {log: [0.001, "+
+				"1], points: 4}, not their logarithms", name)
+			continue
+		}
+		end.Value = strconv.FormatFloat(math.Log(v), 'g', -1, 64)
 	}
 }
 
