@@ -137,7 +137,14 @@ func (Grid) Optimizer() string { return "" }
 // resolve matches the axes with the space, outermost first.
 func (g Grid) resolve(s Space) ([]axis, error) {
 	if len(g.Axes) == 0 {
-		return nil, errors.New("the grid has no axes; write grid: {length_scale: {log: [-1, 4], points: 11}}")
+		example := "{length_scale: {log: [-1, 4], points: 11}}"
+		if _, err := s.find("length_scale"); err != nil && len(s) > 0 {
+			example = fmt.Sprintf("{%s: {values: [%v, %v]}}", s[0].Name, s[0].Lo, s[0].Hi)
+			if s[0].Map == param.Choice {
+				example = fmt.Sprintf("{%s: {values: [%s]}}", s[0].Name, s[0].Quoted(s[0].Init))
+			}
+		}
+		return nil, fmt.Errorf("the grid has no axes; write grid: %s", example)
 	}
 	var axes []axis
 	var errs []error

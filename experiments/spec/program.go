@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -49,8 +50,9 @@ var parameterName = pattern.Of(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*
 // program reads the program section, and how its hyperparameters are searched.
 func (d *decoder) program(n, tune *strictyaml.Node, s *Spec) {
 	var of programming
-	d.Into(n, &of)
 	command := strictyaml.Find(n, "command")
+	d.unquoted(command)
+	d.Into(n, &of)
 	if len(of.Command) == 1 && command.Kind == strictyaml.ScalarNode { // a text
 		var err error
 		if of.Command, err = words(command.Value); err != nil {
@@ -132,9 +134,51 @@ func (r *ranged) option(name string) *strictyaml.Node {
 	return strictyaml.Find(r.value.Content[1], name)
 }
 
+// example is a range as it is written, for one in which a list or a misplaced option says what is
+// meant; "" for other ranges.
+func (r *ranged) example() string {
+	if r.value.Kind != strictyaml.MappingNode || len(r.value.Content) < 2 {
+		return ""
+	}
+	name, of := r.value.Content[0].Value, r.value.Content[1]
+	switch {
+	case len(r.value.Content) > 2 && of.Kind == strictyaml.MappingNode:
+		inside := append(slices.Clone(of.Content), r.value.Content[2:]...)
+		return fmt.Sprintf("the options together, as in {%s: %s}", name,
+			strictyaml.Flow(&strictyaml.Node{Kind: strictyaml.MappingNode, Tag: "!!map", Content: inside}))
+	case of.Kind != strictyaml.SequenceNode:
+		return ""
+	case name == "choice":
+		return fmt.Sprintf("{choice: {values: %s}}", strictyaml.Flow(of))
+	case len(of.Content) == 2 && slices.Contains(param.Ranges.Names(), name):
+		return fmt.Sprintf("{%s: {from: %s, to: %s}}", name, of.Content[0].Value, of.Content[1].Value)
+	}
+	return ""
+}
+
+// unquoted replaces arguments such as {rate} without quotes, which are mappings in YAML, by texts,
+// and reports them.
+func (d *decoder) unquoted(command *strictyaml.Node) {
+	if command == nil || command.Kind != strictyaml.SequenceNode {
+		return
+	}
+	for _, arg := range command.Content {
+		if arg.Kind == strictyaml.MappingNode && len(arg.Content) == 2 && strictyaml.IsNull(arg.Content[1]) {
+			text := "{" + arg.Content[0].Value + "}"
+			d.At(arg, "%s needs quotes, as in \"%s\"; without them it is a mapping of YAML", text, text)
+			arg.Kind, arg.Tag, arg.Value, arg.Content = strictyaml.ScalarNode, "!!str", text, nil
+		}
+	}
+}
+
 // ranged adds a hyperparameter to the space. The hyperparameters in its conditions come before it.
 func (d *decoder) ranged(r *ranged, all []*ranged, names []string, p *Program) {
 	if r.begun {
+		return
+	}
+	if example := r.example(); example != "" {
+		r.begun = true
+		d.At(r.value, "%s: write %s", r.key.Value, example)
 		return
 	}
 	r.begun, r.refers = true, true
@@ -248,6 +292,10 @@ func (d *decoder) minimize(n *strictyaml.Node, p *Program) {
 		return
 	}
 	d.Into(n, &names)
+	if len(names) == 1 && slices.Contains([]string{"yes", "no", "on", "off"}, strings.ToLower(names[0])) {
+		d.At(n, "minimize: %s would be the name of a value; write true or false", names[0])
+		return
+	}
 	if len(names) == 0 {
 		d.At(n, "minimize is true, false, the name of a value, or a list of names")
 		return
