@@ -43,7 +43,8 @@ type Conditional struct {
 }
 
 // Holding is for which values of another hyperparameter a condition holds: a list of values of a
-// choice or of whole numbers, or bounds of a number.
+// choice or of whole numbers, or bounds of a number. Without any of them it is null, if that is a
+// value of the choice.
 type Holding struct {
 	Values []Literal
 	Bounds
@@ -100,6 +101,10 @@ func (c Conditional) condition(s Spec, before []Spec) (Spec, error) {
 func (h Holding) of(s Spec) (*Condition, error) {
 	c := &Condition{Name: s.Name, Bounds: h.Bounds}
 	bounded := h.Bounds != (Bounds{})
+	null := Literal{"null", "null"}
+	if _, err := s.Value(null); !bounded && len(h.Values) == 0 && s.Map == Choice && err == nil {
+		h.Values = []Literal{null}
+	}
 	switch {
 	case bounded && s.Map == Choice:
 		return nil, fmt.Errorf("%s is a choice, and its values have no order; write one of them, or a list of several",

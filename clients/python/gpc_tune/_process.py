@@ -29,13 +29,13 @@ _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predic
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^\S+ \((?:a flag|a column|a field of manifest|.*: program\)|gpc-tune list (?:figures|formats))(?s:.*?)"
      r"(?=^\S+ \(|\Z)", ""), (r"(?:^--(?=[a-z-]+:? )|^train[,:] |(?<=\()train, )", ""),
-    (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "),
-    (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'),
-    (r"choose another folder with -o", "give another folder"), (r"in a file:$", "in a study:"),
+    (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "), ("in the training file", "in fit"),
+    (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'), ("best on train:", "best:"),
+    (r"choose another folder with -o", "give another folder"), (r"name it under drop or id", "leave the column out"),
+    (r"\bdataset train, |; name the column that holds the label", ""), (r"in a file:$", "in a study:"),
     (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),
+    (r"^\| Numbers +\| p(?s:.*)", "Labels are classes here, no numbers."), ("dropped by the file", "as study_ says"),
     ("importance needs 3 cases with a label, and 0 have one", "importances need y, the labels"),
-    (r"name it under drop or id", "leave the column out"), (r"\bdataset train, |; name the column that holds the label",
-     ""), ("best on train:", "best:"), ("in the training file", "in fit"), ("dropped by the file", "as study_ says"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
 

@@ -825,3 +825,9 @@ def test_messages_quote_no_line_that_nobody_wrote(fit, text):
     with pytest.raises(gpc_tune.InvalidError, match=text) as wrong:
         fit()
     assert "\n" not in str(wrong.value)
+
+
+def test_pairs_are_those_of_classes():
+    text = gpc_tune.explain("pairs")
+    assert "| Two classes" in text and "| Three classes" in text and "| Numbers" not in text
+    assert text.endswith("Labels are classes here, no numbers.")

@@ -349,6 +349,13 @@ def test_importance():
         few.importance_
 
 
+def test_a_condition_may_be_none():
+    for when in (None, [None]):
+        space = {"a": ["x", None], "b": {"linear": {"from": 0, "to": 1, "when": {"a": when}}}}
+        trials = gpc_tune.minimize(lambda p: 1.0, space, trials=6, method="sobol").trials_
+        assert {("b" in t["point"]) == (t["point"]["a"] is None) for t in trials} == {True}
+
+
 def test_choices_of_a_range_or_an_array():
     import numpy as np
     space = {"a": range(2, 8, 2), "b": np.array([.5, .25])}
