@@ -189,9 +189,6 @@ func TestKilledAndResumedGivesTheSameBytes(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil { // --resume continues what exists
-				t.Fatal(err)
-			}
 			processes, kills := c.processes, c.kills
 			random := rand.New(rand.NewPCG(1, uint64(processes)))
 			folder, here := filepath.Join(dir, name), t.TempDir()

@@ -90,8 +90,9 @@ new. Several processes may run the same file in one folder; they share the work.
 	return c
 }
 
-// continues returns an error if a flag continues a run whose folder does not exist. It names the
-// folder of the same name next to the file, if there is one.
+// continues returns an error if a flag continues a run whose folder does not exist: --extend and
+// --retry-failed, or --resume if there is a folder of the same name next to the file, which is then
+// meant. Scripts that are started again and again begin with --resume too.
 func continues(c *cobra.Command, file, dir string) error {
 	flags := slices.DeleteFunc([]string{"resume", "extend", "retry-failed"}, func(name string) bool {
 		return !c.Flags().Changed(name)
@@ -106,6 +107,8 @@ func continues(c *cobra.Command, file, dir string) error {
 	text := "leave it out to begin one"
 	if other := filepath.Join(filepath.Dir(file), dir); !filepath.IsAbs(dir) && exists(other) {
 		text = fmt.Sprintf("add -o %s, the folder next to the file", terminal.CommandLine(other))
+	} else if flags[0] == "resume" {
+		return nil
 	}
 	return usage("no run at %s, which --%s continues; %s", dir, flags[0], text)
 }
