@@ -193,11 +193,11 @@ func (b *builder) fold(s *Study) Fold {
 }
 
 func (b *builder) failures(s *Study) (out []Failure) {
-	output := ""
+	output, asked := "", Values{}
 	add := func(trial *int, point, theta Values, why cause.Notice, job bool) {
 		if !why.IsZero() {
 			out = append(out, Failure{s.Evaluation, s.Repeat, s.Fold, trial, point, theta, why.Kind, why.String(),
-				output, why.Text, job})
+				output, why.Text, job, asked})
 		}
 	}
 	for _, t := range s.Trials {
@@ -206,7 +206,10 @@ func (b *builder) failures(s *Study) (out []Failure) {
 			add(&t.Index, natural(b.record, p.Natural), inForce(b.record, onTheta(b.record, p.Theta)), p.Failure, false)
 		}
 		theta := Values{}
-		if len(t.Asked) == 1 {
+		if asked = nil; len(t.Asked) == 1 {
+			if b.record.Program != nil {
+				asked = unmeasured(b.record, t.Asked[0])
+			}
 			theta = inForce(b.record, onTheta(b.record, t.Asked[0]))
 		}
 		add(&t.Index, natural(b.record, t.Start), theta, t.Failure, true)

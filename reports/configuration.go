@@ -270,6 +270,7 @@ type Failure struct {
 	Output string `json:"output,omitempty"`
 	text   string // the message without its place
 	job    bool   // whether a whole job failed, not only one of its points
+	asked  Values // the point of a program's trial, natural units
 }
 
 // Scores are the scores of N predictions, in the order of cv.Scores, without undefined ones.
@@ -379,7 +380,9 @@ func (f Failure) Where() string {
 	if f.Trial != nil {
 		where += fmt.Sprintf(" trial %d", *f.Trial)
 	}
-	if len(f.Theta) > 0 {
+	if len(f.asked) > 0 {
+		where += " at " + Assignments(f.asked, Readable)
+	} else if len(f.Theta) > 0 {
 		where += " at " + Assignments(f.Theta, Significant)
 	}
 	return where

@@ -152,6 +152,20 @@ func natural(c record.Configuration, x []record.Number) Values {
 	return inForce(c, values(names(c), x).withChoices(c.Hyperparameters))
 }
 
+// unmeasured names all hyperparameters, in natural units, of a point of a trial that has failed.
+// theta has the free ones.
+func unmeasured(c record.Configuration, theta []record.Number) Values {
+	var x []record.Number
+	for _, h := range c.Hyperparameters {
+		v := h.Init
+		if !h.Fixed && len(theta) > 0 {
+			v, theta = record.Number(h.Spec().Map.Natural(float64(theta[0]))), theta[1:]
+		}
+		x = append(x, v)
+	}
+	return natural(c, x)
+}
+
 // onTheta names the free hyperparameters on the theta scale.
 func onTheta(c record.Configuration, x []record.Number) Values {
 	return values(ThetaNames(c), x).withChoices(free(c))

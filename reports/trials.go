@@ -97,17 +97,3 @@ func (c Configuration) TrialsOf(s Study) (out []Trial) {
 	}
 	return out
 }
-
-// unmeasured names all hyperparameters, in natural units, of a point of a trial that has failed.
-// theta has the free ones.
-func unmeasured(c record.Configuration, theta []record.Number) Values {
-	var x []record.Number
-	for _, h := range c.Hyperparameters {
-		v := h.Init
-		if !h.Fixed && len(theta) > 0 {
-			v, theta = record.Number(h.Spec().Map.Natural(float64(theta[0]))), theta[1:]
-		}
-		x = append(x, v)
-	}
-	return natural(c, x)
-}

@@ -143,7 +143,8 @@ func printRetry(out io.Writer, dir string) error {
 	}
 	var failed []string
 	for _, line := range folder.Lines {
-		if why := line.Failure(); !why.IsZero() {
+		fits := line.Fit != nil && folder.Manifest.Configurations[line.Fit.Configuration].Program == nil
+		if why := line.Failure(); !why.IsZero() && (line.Trial != nil || fits) {
 			failed = append(failed, fmt.Sprintf("%s: %s", nameOf(folder.Manifest, line), why))
 		}
 	}

@@ -127,11 +127,16 @@ func (c Command) read(line string, of *schedule.Evaluation, said map[string]floa
 		case field:
 			var err error
 			what := fmt.Sprintf("%q in the last line of its output", name)
-			if v, err = number(what, fmt.Sprint(written)); err != nil {
+			if text := fmt.Sprint(written); written == nil {
+				return value, cause.NotFinite.New("%s is null", what)
+			} else if v, err = number(what, text); err != nil {
 				return v, err
 			}
 		default:
 			return value, cause.Program.New("the last line of its output has no field %q: %.100q", name, line)
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return value, cause.NotFinite.New("the value %q is %v", name, v)
 		}
 		if name == c.Field {
 			value = v
@@ -143,8 +148,13 @@ func (c Command) read(line string, of *schedule.Evaluation, said map[string]floa
 	return value, nil
 }
 
-// decodeObject reads a line that is a JSON object.
+// decodeObject reads a line that is a JSON object. NaN and Infinity, which
+// Python writes and JSON lacks, become texts.
 func decodeObject(line string, fields *map[string]any) error {
+	if !json.Valid([]byte(line)) {
+		line = strings.NewReplacer(":NaN", `:"NaN"`, ": NaN", `:"NaN"`, ":Infinity", `:"Inf"`, ": Infinity", `:"Inf"`,
+			":-Infinity", `:"-Inf"`, ": -Infinity", `:"-Inf"`).Replace(line)
+	}
 	d := json.NewDecoder(strings.NewReader(line))
 	d.UseNumber()
 	err := d.Decode(fields)
@@ -161,7 +171,7 @@ func number(what, text string) (float64, error) {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return math.NaN(), cause.Program.New("%s is no number: %.100q", what, text)
 	case math.IsNaN(value) || math.IsInf(value, 0):
-		return math.NaN(), cause.NotFinite.New("the objective is %v", value)
+		return math.NaN(), cause.NotFinite.New("%s is %v", what, value)
 	}
 	return value, nil
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"maps"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,7 +71,10 @@ func (m *messages) read(line string) {
 		}
 		m.values[first] = value
 	}
-	if is && noStep == nil && noValue == nil && m.of.Report(step, value) {
+	if noValue != nil {
+		value = math.NaN() // Report counts it
+	}
+	if is && noStep == nil && m.of.Report(step, value) {
 		m.stop()
 	}
 }

@@ -87,7 +87,10 @@ func TestOutputOfPrograms(t *testing.T) {
 		{"", "2\nx", 0, `is no number: "x"`}, {"loss", "3\n{\"loss\": 4.5}\n", 4.5, ""}, {"loss", `{"loss": "7"}`, 7, ""},
 		{"loss", "4", 0, "is no JSON object"}, {"loss", `{"los": 4}`, 0, `the last line of its output has no field "loss": "{\"los\": 4}"`},
 		{"loss", `{"loss": 4} 5`, 0, "is no JSON object"},
-		{"loss", `{"loss": null}`, 0, "no number"}, {"loss", `{"loss": 12345678901234567890}`, 12345678901234567890, ""},
+		{"loss", `{"loss": null}`, 0, `"loss" in the last line of its output is null`},
+		{"loss", `{"a": 1, "loss": NaN}`, 0, `"loss" in the last line of its output is NaN`},
+		{"loss", `{"loss":-Infinity,"a":NaN}`, 0, `"loss" in the last line of its output is -Inf`},
+		{"loss", `{"a": "b: NaN, c", "loss": 2}`, 2, ""}, {"loss", `{"loss": 12345678901234567890}`, 12345678901234567890, ""},
 	} {
 		var out tail
 		for _, b := range []byte(c.out) {

@@ -108,6 +108,8 @@ var (
 		"a length scale at its upper bound switches an input off")
 	SearchStopped = note("search_stopped", "searches ended by a criterion of stop",
 		"the trials that were left did not run")
+	IgnoredSteps = kind("ignored_steps", "values on the way were ignored",
+		"early stopping does not see them")
 	AnyOrder = note("any_order", "asynchronous searches",
 		"what they tried depends on the order in which trials ended, which is on record")
 	SwitchedOff = note("switched_off", "parts of a kernel are switched off",

@@ -37,6 +37,8 @@ type Evaluation struct {
 	sofar  []record.Interim
 	early  bool
 	values map[string]record.Number
+	// number of values on the way that are not finite, or whose step does not grow
+	ignored int
 }
 
 // evaluationKey is the key of an Evaluation in a context.
@@ -111,7 +113,11 @@ func (e *Evaluation) Report(step, value float64) (stop bool) {
 	}
 	at, last := record.Interim{Step: step, Value: record.Number(value)}, len(e.sofar)-1
 	finite := at.Value.Finite() && record.Number(step).Finite()
-	if !finite || last >= 0 && !(step > e.sofar[last].Step) || len(e.sofar) == mostInterim {
+	if !finite || last >= 0 && !(step > e.sofar[last].Step) {
+		e.ignored++
+		return e.early
+	}
+	if len(e.sofar) == mostInterim {
 		return e.early
 	}
 	e.sofar = append(e.sofar, at)
@@ -127,6 +133,13 @@ func (e *Evaluation) reported() []record.Interim {
 	return e.sofar[:len(e.sofar):len(e.sofar)]
 }
 
+// unusable is the number of values on the way that Report ignored.
+func (e *Evaluation) unusable() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ignored
+}
+
 // trial evaluates the points of a proposal by Value. With an error it has only what Value wrote.
 func (s *Study) trial(
 	ctx context.Context, index int, p search.Proposal, earlier [][]record.Interim,
@@ -136,6 +149,10 @@ func (s *Study) trial(
 		e := s.evaluation(ctx, index, theta, earlier)
 		value, err := s.Value(context.WithValue(ctx, evaluationKey{}, e), theta)
 		t.Output, t.Interim = e.Output, e.reported()
+		if n := e.unusable(); n > 0 {
+			t.Warnings = append(t.Warnings, cause.IgnoredSteps.New("values on the way that were ignored: %d; a value "+
+				"has to be finite, and its step larger than the one before", n))
+		}
 		if errors.Is(err, ErrEarly) && len(t.Interim) > 0 {
 			value, err = float64(t.Interim[len(t.Interim)-1].Value), nil
 			t.Early, t.Status = true, earlyStatus
