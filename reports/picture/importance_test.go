@@ -65,6 +65,15 @@ func TestImportanceAndParallelPictures(t *testing.T) {
 			}
 		}
 	}
+	for i := range trial.Points { // more noise than signal
+		trial.Points[i].Value += record.Number(2 * r.NormFloat64())
+	}
+	f = single(t, only(report, "importance"))
+	alone = f.Panels[0].Layers[0].(figure.Intervals)
+	if note := strings.Join(f.Notes, "; "); strings.Contains(f.Panels[0].Y.Names[0], "±") || alone.Lo[0] != alone.Hi[0] ||
+		!strings.Contains(note, "too badly for more than a hint; without intervals") {
+		t.Errorf("of noise: %q, %+v, %q", f.Panels[0].Y.Names[0], alone, note)
+	}
 	trial.Points = trial.Points[:5]
 	if f := single(t, only(report, "importance")); len(f.Panels) > 0 || !strings.Contains(f.Notes[0],
 		"it is not known which hyperparameters matter: 5 points have a value; a regression over 3 hyperparameters needs 8 or more") {

@@ -2,11 +2,16 @@ package table
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/search"
 )
+
+// PoorlyPredicted is the R² of predictions of values left out, below which a regression says too
+// little for errors of the indices.
+const PoorlyPredicted = 0.5
 
 // importanceRows has a row for each hyperparameter of a search, the most important first: its Sobol
 // indices, and the quality of the regression that they are computed from (search.Sensitivity). A
@@ -22,6 +27,9 @@ func importanceRows(r *reports.Report) Table {
 		}
 		slices.SortStableFunc(of.Indices, func(a, b search.SobolIndices) int { return cmp.Compare(b.Total, a.Total) })
 		for _, h := range of.Indices {
+			if of.R2 < PoorlyPredicted {
+				h.FirstError, h.TotalError = math.NaN(), math.NaN()
+			}
 			t.Add(i, h.Name, reports.Number(h.First), reports.Number(h.FirstError), reports.Number(h.Total),
 				reports.Number(h.TotalError), reports.Number(of.R2), nil)
 		}

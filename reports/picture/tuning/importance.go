@@ -3,6 +3,7 @@ package tuning
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gpc-tune/gpc-tune/record"
@@ -15,10 +16,6 @@ import (
 
 // leastVisits is the least number of points for parallel coordinates.
 const leastVisits = 20
-
-// poorlyPredicted is the least R², for predictions of values left out, without a warning in the
-// figure.
-const poorlyPredicted = 0.5
 
 // Importance show the fractions of the variance of the objective, over the space of a
 // search, that are due to each hyperparameter alone and with its interactions (search.Sensitivity).
@@ -48,8 +45,15 @@ func Importance(r shown.Report) []figure.Figure {
 		drawn := of.Indices[:min(len(of.Indices), mostSlices)]
 		alone, total := shares{Name: "alone", Horizontal: true}, shares{Name: "with its interactions", Horizontal: true}
 		var names []string
-		conditional := ""
+		conditional, poor := "", of.R2 < table.PoorlyPredicted
+		intervals := "95 % intervals are of its uncertainty"
+		if poor {
+			intervals = "without intervals, which hold for a regression that predicts"
+		}
 		for place, i := range drawn {
+			if poor {
+				i.FirstError, i.TotalError = math.NaN(), math.NaN()
+			}
 			alone.add(float64(place)-0.15, i.First, i.FirstError)
 			total.add(float64(place)+0.15, i.Total, i.TotalError)
 			h := c.Record.Hyperparameters[slices.IndexFunc(c.Record.Hyperparameters,
@@ -65,7 +69,7 @@ func Importance(r shown.Report) []figure.Figure {
 			points = fmt.Sprintf("%d of %d points", of.Fitted, of.Measured)
 		}
 		quality := fmt.Sprintf("by a regression of %s that predicts each from the others with R² %.3f", points, of.R2)
-		if of.R2 < poorlyPredicted {
+		if poor {
 			quality += ", too badly for more than a hint"
 		}
 		left := ""
@@ -73,7 +77,7 @@ func Importance(r shown.Report) []figure.Figure {
 			left = table.Counted(n, "less important one is", "less important ones are") + " not shown"
 		}
 		f.Notes = shown.Remarks(n.Note, "shares of the variance over the search space, "+quality,
-			"95 % intervals are of its uncertainty", conditional, left)
+			intervals, conditional, left)
 		f.Panels = []figure.Panel{{Y: figure.Axis{Names: names}, X: figure.Axis{Lo: -0.02, Hi: 1.02,
 			Label: "share of the variance of " + reports.Spaced(c.Maximised())},
 			Layers: []figure.Layer{figure.Intervals(alone), figure.Intervals(total)}}}
@@ -86,11 +90,18 @@ type shares figure.Intervals
 
 func (s *shares) add(y, share, err float64) {
 	s.X, s.Y = append(s.X, share), append(s.Y, y)
+	if math.IsNaN(err) {
+		err = 0
+	}
 	s.Lo, s.Hi = append(s.Lo, max(0, share-1.96*err)), append(s.Hi, min(1, share+1.96*err))
 }
 
-// share is a fraction with the digits that its error allows, and the error.
+// share is a fraction with the digits that its error allows, and the error; NaN: the error is not
+// known.
 func share(value, err float64) string {
+	if math.IsNaN(err) {
+		return fmt.Sprintf("about %.1f", value)
+	}
 	digits := 3
 	if err >= 0.005 {
 		digits = 2
