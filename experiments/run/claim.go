@@ -135,7 +135,7 @@ func fewer(p *plan.Plan, old record.Manifest) (had, have int) {
 }
 
 // remedy is the advice for a damaged manifest.
-const remedy = "a run of the file with --resume (from Go: Options.Resume) writes it again, and continues with the " +
+const remedy = "a run of the file with --resume writes it again, and continues with the " +
 	"journal"
 
 // extension is the error that the folder belongs to a plan that this one includes whole.
@@ -333,7 +333,7 @@ func notes(j *journal.Journal, m record.Manifest) (notes []string) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d line(s) of the journal are incomplete or damaged, the first at %s; "+
-		"a %s with --resume (from Go: Options.Resume) repeats these jobs", len(damaged), damaged[0], m.Command())}
+		"a %s with --resume repeats these jobs", len(damaged), damaged[0], m.Command())}
 }
 
 // versionsText formats versions for people.
@@ -370,8 +370,7 @@ var (
 	// ErrOtherConfiguration: the run folder holds another experiment.
 	ErrOtherConfiguration = errors.New("the folder belongs to another configuration")
 	// ErrUnfinished: the run folder has a part of this run, and Resume is not set.
-	ErrUnfinished = errors.New("the folder holds this configuration, unfinished; add --resume to continue it (from " +
-		"Go: Options.Resume)")
+	ErrUnfinished = errors.New("the folder holds this configuration, unfinished; add --resume to continue it")
 	// ErrUnreported: all jobs are on record, but the results could not be written.
 	ErrUnreported = errors.New("all jobs are done and recorded, but the results could not be written")
 )

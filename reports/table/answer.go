@@ -831,6 +831,22 @@ func searched(r *reports.Report) (out []Fact) {
 	out = []Fact{{Name: "best", Text: fmt.Sprintf("%s %s; %s", c.Maximised(), bestAt(c, b,
 		reports.Readable(float64(b.Value)), reports.Assignments(c.Grid[b.Point].Point, reports.Readable)), which)}}
 	text := fmt.Sprintf("%d evaluated, %d failed", trials, failed)
+	early, outside := 0, 0
+	for _, c := range r.Configurations {
+		for _, t := range c.Studies[0].Trials {
+			if t.Early {
+				early++
+			} else if t.Outside {
+				outside++
+			}
+		}
+	}
+	if early > 0 {
+		text += fmt.Sprintf(", %d stopped early", early)
+	}
+	if outside > 0 {
+		text += fmt.Sprintf(", %d outside the bounds", outside)
+	}
 	if r.Missing > 0 {
 		text += "; the search is not finished"
 	}

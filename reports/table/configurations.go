@@ -21,7 +21,7 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 	if c.Program != nil {
 		return []Fact{
 			{Name: "program", Text: cmp.Or(terminal.CommandLine(c.Program.Command...), "gpc-tune ask and tell")},
-			{Name: "ranges", Text: strings.Join(c.Program.Ranges, "; ")},
+			{Name: "ranges", Text: strings.Join(rangesOf(c), "; ")},
 			{Name: "tune", Text: c.Tune + " of " + c.Maximised()}}
 	}
 	facts := []Fact{
@@ -37,6 +37,16 @@ func Facts(c reports.Configuration, exact bool) []Fact {
 		{Name: "leave one out", Text: loo},
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text == "" })
+}
+
+// rangesOf are the ranges of a program's hyperparameters, with initial values to 12 digits.
+func rangesOf(c reports.Configuration) []string {
+	out := slices.Clone(c.Program.Ranges)
+	for i, h := range c.Record.Hyperparameters[:min(len(out), len(c.Record.Hyperparameters))] {
+		out[i] = strings.Replace(out[i], "first "+reports.Shortest(h.Init),
+			fmt.Sprintf("first %.12g", float64(h.Init)), 1)
+	}
+	return out
 }
 
 // also is a remark on a fit that had not converged; empty if it had.

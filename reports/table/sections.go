@@ -73,9 +73,8 @@ var Sections = []Section{
 	{Name: "paths", Doc: "every step of local optimisers on all of the training Data: hyperparameters on the theta " +
 		"scale, objective", Data: pathRows},
 	{Name: "importance", Doc: "shares of each hyperparameter in the variance of the objective over the space of a " +
-		"search: alone, and total, with its interactions, with standard errors if the regression predicts; or the reason " +
-		"why they are not known",
-		Data: importanceRows},
+		"search: alone, and total, with its interactions, with standard errors if the regression predicts; or the " +
+		"reason why they are not known", Data: importanceRows},
 	{Name: "predictions", Doc: "every held-out case: class probabilities, decision, latent means and variances",
 		Data: predictionRows},
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Way shows the values on the way of the trials of a program, by its own steps: a line for
-// each trial, the best one by itself, and trials that were stopped early.
+// each trial, the best one by itself, and trials that were stopped early, those with one value as a
+// point.
 func Way(r shown.Report) []figure.Figure {
 	reported := func(c reports.Configuration) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Studies[0].Trials, func(t *record.Trial) bool {
@@ -27,7 +28,11 @@ func Way(r shown.Report) []figure.Figure {
 		}
 		names := []string{"best trial", "other trials", "stopped early"}
 		lines := make([][]figure.Layer, len(names))
+		once := figure.Points{Name: "stopped at their first step", Hollow: true}
 		for _, t := range c.Studies[0].Trials {
+			if len(t.Interim) == 1 && t.Early && len(once.X) < mostTitled {
+				once.X, once.Y = append(once.X, t.Interim[0].Step), append(once.Y, float64(t.Interim[0].Value))
+			}
 			if len(t.Interim) < 2 || len(lines[1])+len(lines[2]) >= mostTitled {
 				continue
 			}
@@ -47,6 +52,9 @@ func Way(r shown.Report) []figure.Figure {
 		p := figure.Panel{X: figure.Axis{Label: "step"}, Y: figure.Axis{Label: shown.ObjectiveLabel(c)}}
 		for _, k := range []int{2, 1, 0} { // the best is drawn last
 			p.Layers = append(p.Layers, lines[k]...)
+		}
+		if len(once.X) > 0 {
+			p.Layers = append(p.Layers, once)
 		}
 		f.Panels = []figure.Panel{p}
 		return f

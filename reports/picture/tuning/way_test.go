@@ -36,7 +36,12 @@ func TestWay(t *testing.T) {
 			t.Errorf("line %d of %d: %+v, want %+v", k, len(layers), got, want)
 		}
 	}
-	c.Studies[0].Trials = c.Studies[0].Trials[3:]
+	c.Studies[0].Trials = append(c.Studies[0].Trials, trial(true, 7))
+	layers = draw()[0].Panels[0].Layers
+	if once, is := layers[3].(figure.Points); !is || !slices.Equal(once.X, []float64{0}) || !slices.Equal(once.Y, []float64{7}) {
+		t.Errorf("a trial stopped at its first step: %+v", layers[3])
+	}
+	c.Studies[0].Trials = c.Studies[0].Trials[3:4]
 	if none := draw(); len(none) > 0 {
 		t.Errorf("with one value on the way: %+v", none)
 	}
