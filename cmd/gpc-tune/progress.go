@@ -38,6 +38,9 @@ func (p *progress) of(all []record.Configuration) {
 		}
 		if i == 0 {
 			p.objective = reports.Configuration{Objective: c.Objective, Program: c.Program}.Maximised()
+			if c.Program != nil && c.Program.Noise {
+				p.objective = "measured " + p.objective
+			}
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
 	runs "github.com/gpc-tune/gpc-tune/experiments/run"
 	"github.com/gpc-tune/gpc-tune/internal/terminal"
+	"github.com/gpc-tune/gpc-tune/reports"
 	"github.com/gpc-tune/gpc-tune/reports/page"
 	"github.com/gpc-tune/gpc-tune/reports/table"
 )
@@ -80,7 +81,13 @@ new. Several processes may run the same file in one folder; they share the work.
 					fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", f.Name, f.Text)
 				}
 			}
-			return finished(c, e.dir, runs.ResumeCommand(plan.Manifest, args[0], e.dir, e.settings), summary, err)
+			again := runs.ResumeCommand(plan.Manifest, args[0], e.dir, e.settings)
+			err = finished(c, e.dir, again, summary, err)
+			if err == nil && plan.Spec.Program != nil && !slices.ContainsFunc(report.Configurations,
+				func(c reports.Configuration) bool { return len(c.Best) > 0 }) {
+				return exitCode(exitFailures) // every trial is outside of required bounds
+			}
+			return err
 		},
 	}
 	e.flags(c)
