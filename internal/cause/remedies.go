@@ -42,7 +42,6 @@ var remedies = []remedy{
 	{kind: NegativeCavity, methods: "ep", text: "negative_sites: floor"},
 	{kind: NotPositiveDefinite,
 		text: "bounds that keep amplitudes smaller, such as amplitude: {bounds: [0.01, 10]}, or a noise kernel"},
-	{kind: OutsideBounds, text: "wider bounds in require, or ranges nearer to the nearest trial"},
 	{kind: NotFinite, program: true, text: "have the program print a finite number"},
 	{kind: NotFinite, text: "tighter bounds"},
 	{kind: Undefined, text: "fewer folds, or another score"},
