@@ -25,6 +25,31 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports"
 )
 
+// writeStarted writes an experiment file, with these sections in place of its own. force overwrites
+// a file.
+func writeStarted(name, text, sections string, force bool) (err error) {
+	if sections != "" {
+		if text, err = catalogue.WithSections(text, sections); err != nil {
+			return err
+		}
+	}
+	create := atomicfile.Create
+	if force {
+		create = atomicfile.Write
+	}
+	err = create(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usage("%s exists already; give another name, or --force to overwrite it", name)
+	case err != nil:
+		return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
+	}
+	return nil
+}
+
 func initCommand() *cobra.Command {
 	var source, label, known, sections, within string
 	var force bool
@@ -73,24 +98,8 @@ func initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if sections != "" {
-				if started.Text, err = catalogue.WithSections(started.Text, sections); err != nil {
-					return err
-				}
-			}
-			create := atomicfile.Create
-			if force {
-				create = atomicfile.Write
-			}
-			err = create(name, func(w io.Writer) error {
-				_, err := io.WriteString(w, started.Text)
+			if err := writeStarted(name, started.Text, sections, force); err != nil {
 				return err
-			})
-			switch {
-			case errors.Is(err, fs.ErrExist):
-				return usage("%s exists already; give another name, or --force to overwrite it", name)
-			case err != nil:
-				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "predicts %s\n", terminal.OneLine(started.About))
 			warnAll(c, started.Warnings)

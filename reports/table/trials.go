@@ -44,29 +44,12 @@ func trialRows(r *reports.Report) Table {
 	for i, c := range r.Configurations {
 		for _, s := range c.Studies {
 			for _, d := range c.TrialsOf(s) {
-				objective, way := c.Objective, onTheWay(d.Interim)
-				if c.Program != nil {
-					objective = c.Maximised()
-				}
-				if d.Preliminary != "" {
-					objective += " of " + d.Preliminary
-				}
 				points, none := d.Points, reports.Number(math.NaN())
-				if len(points) == 0 {
+				if len(points) == 0 { // a trial without points has an empty one
 					points = []reports.TrialPoint{{Value: none, Gradient: none}}
 				}
-				for k, p := range points { // a trial without points has an empty one
-					var point, natural, theta any
-					if len(d.Points) > 0 {
-						point, natural, theta = k, p.Hyperparameters, p.Theta
-					}
-					failure := cmp.Or(p.Failure, d.Failure)
-					if c.Program != nil {
-						t.Add(i, d.Trial, p.Chosen, d.Status, natural, objective, p.Value, failure, d.Seconds, way)
-					} else {
-						t.Add(i, d.Evaluation, d.Repeat, d.Fold, d.Trial, point, p.Chosen, d.Status, d.Evaluations,
-							d.Start, natural, theta, objective, p.Value, p.Gradient, failure, d.Seconds, way)
-					}
+				for k, p := range points {
+					t.addTrialPoint(i, c, d, k, p)
 					row := t.Rows[len(t.Rows)-1]
 					for _, v := range slices.Concat(p.Scores, p.Values) {
 						row[named[v.Name]].Value = v.Value
@@ -78,6 +61,28 @@ func trialRows(r *reports.Report) Table {
 		}
 	}
 	return t
+}
+
+// addTrialPoint adds the row of point k of a trial of configuration i, without its named values.
+func (t *Table) addTrialPoint(i int, c reports.Configuration, d reports.Trial, k int, p reports.TrialPoint) {
+	objective, way := c.Objective, onTheWay(d.Interim)
+	if c.Program != nil {
+		objective = c.Maximised()
+	}
+	if d.Preliminary != "" {
+		objective += " of " + d.Preliminary
+	}
+	var point, natural, theta any
+	if len(d.Points) > 0 {
+		point, natural, theta = k, p.Hyperparameters, p.Theta
+	}
+	failure := cmp.Or(p.Failure, d.Failure)
+	if c.Program != nil {
+		t.Add(i, d.Trial, p.Chosen, d.Status, natural, objective, p.Value, failure, d.Seconds, way)
+		return
+	}
+	t.Add(i, d.Evaluation, d.Repeat, d.Fold, d.Trial, point, p.Chosen, d.Status, d.Evaluations,
+		d.Start, natural, theta, objective, p.Value, p.Gradient, failure, d.Seconds, way)
 }
 
 // valueNames are the names of the values of the programs of a run: its objectives, then others.

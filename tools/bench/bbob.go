@@ -408,6 +408,38 @@ const bbobOnly = "bbob"
 
 const bbobInstances = 3
 
+// bbobColumns are the numbers of dimensions and of evaluations; two columns have one search.
+var bbobColumns = []struct{ d, evaluations int }{{2, 50}, {2, 100}, {5, 120}, {5, 250}}
+
+// measuredBBOB returns the best values, with the indices searcher, function, column and instance.
+func measuredBBOB(ways []searcher) [][][][]float64 {
+	found := make([][][][]float64, len(ways))
+	free := make(chan bool, runtime.NumCPU())
+	var wait sync.WaitGroup
+	for w, s := range ways {
+		found[w] = make([][][]float64, len(bbobFunctions))
+		for k := range bbobFunctions {
+			found[w][k] = make([][]float64, len(bbobColumns))
+			for j := range bbobColumns {
+				found[w][k][j] = make([]float64, bbobInstances)
+			}
+			for j := 0; j < len(bbobColumns); j += 2 {
+				for i := range bbobInstances {
+					free <- true
+					wait.Go(func() {
+						best := s.best(bbob(bbobColumns[j].d, i+1)[k], uint64(i+1),
+							[]int{bbobColumns[j].evaluations, bbobColumns[j+1].evaluations})
+						found[w][k][j][i], found[w][k][j+1][i] = best[0], best[1]
+						<-free
+					})
+				}
+			}
+		}
+	}
+	wait.Wait()
+	return found
+}
+
 // bbobTable is the table of results on BBOB, with a row for every function and a column for every
 // number of evaluations: the median over the instances of auto's best value, which is its distance
 // from the least. Below are the shares of the targets 10², 10^1.8, … 10⁻⁸ that auto and the
@@ -418,37 +450,13 @@ func bbobTable(python string) string {
 	defer processes.stop()
 	ways, _ := searchers(processes)
 	ways = slices.DeleteFunc(ways, func(s searcher) bool { return !s.strongest })
-	columns := []struct{ d, evaluations int }{{2, 50}, {2, 100}, {5, 120}, {5, 250}}
-	found := make([][][][]float64, len(ways)) // indices: searcher, function, column, instance
-	free := make(chan bool, runtime.NumCPU())
-	var wait sync.WaitGroup
-	for w, s := range ways {
-		found[w] = make([][][]float64, len(bbobFunctions))
-		for k := range bbobFunctions {
-			found[w][k] = make([][]float64, len(columns))
-			for j := range columns {
-				found[w][k][j] = make([]float64, bbobInstances)
-			}
-			for j := 0; j < len(columns); j += 2 {
-				for i := range bbobInstances {
-					free <- true
-					wait.Go(func() {
-						best := s.best(bbob(columns[j].d, i+1)[k], uint64(i+1),
-							[]int{columns[j].evaluations, columns[j+1].evaluations})
-						found[w][k][j][i], found[w][k][j+1][i] = best[0], best[1]
-						<-free
-					})
-				}
-			}
-		}
-	}
-	wait.Wait()
+	found := measuredBBOB(ways)
 	var b strings.Builder
 	b.WriteString("| function |")
-	for _, c := range columns {
+	for _, c := range bbobColumns {
 		fmt.Fprintf(&b, " %d-D, %d |", c.d, c.evaluations)
 	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --: |", len(columns)) + "\n")
+	b.WriteString("\n| --- |" + strings.Repeat(" --: |", len(bbobColumns)) + "\n")
 	for k, f := range bbobFunctions {
 		fmt.Fprintf(&b, "| f%d %s |", k+1, f.name)
 		for _, values := range found[0][k] {
@@ -458,16 +466,10 @@ func bbobTable(python string) string {
 	}
 	for w, s := range ways {
 		shares, better := "", ""
-		for j := range columns {
-			reached, targets, half, twice := 0, 0, 0, 0
+		for j := range bbobColumns {
+			share, half, twice := 0.0, 0, 0
 			for k := range bbobFunctions {
-				for _, v := range found[w][k][j] {
-					for target := 2.0; target > -8.1; target -= 0.2 {
-						if targets++; v <= math.Pow(10, target) {
-							reached++
-						}
-					}
-				}
+				share += reachedTargets(found[w][k][j]) / float64(len(bbobFunctions))
 				auto, other := max(1e-8, median(found[0][k][j])), max(1e-8, median(found[w][k][j]))
 				if 2*auto <= other {
 					half++
@@ -475,7 +477,7 @@ func bbobTable(python string) string {
 					twice++
 				}
 			}
-			shares += fmt.Sprintf(" %.1f |", 100*float64(reached)/float64(targets))
+			shares += fmt.Sprintf(" %.1f |", 100*share)
 			better += fmt.Sprintf(" %d, %d |", half, twice)
 		}
 		fmt.Fprintf(&b, "| share of the targets, %%: %s |%s\n", s.name, shares)
@@ -484,6 +486,18 @@ func bbobTable(python string) string {
 		}
 	}
 	return b.String()
+}
+
+// reachedTargets is the share of the targets 10², 10^1.8, … 10⁻⁸ that values reach, on average.
+func reachedTargets(values []float64) (share float64) {
+	for _, v := range values {
+		for target := 2.0; target > -8.1; target -= 0.2 {
+			if v <= math.Pow(10, target) {
+				share += 1 / float64(51*len(values))
+			}
+		}
+	}
+	return share
 }
 
 // median is the median of values, which stay in their order.
