@@ -389,7 +389,7 @@ func (s *tuning) enqueuedJob(number int, at map[string]record.Number) job {
 	j.proposal = search.Proposal{Points: [][]float64{theta}, Enqueued: number}
 	j.key = jobKey(s.Key, "own", number, j.proposal.Points)
 	trial := s.ofStrategy(j)
-	if !s.Noise { // with noise, a second evaluation of a point gives another value
+	if !s.Noise { // a second evaluation gives another value if there is noise
 		j.tried = append([]string{trial}, s.enqueuedAt[trial]...)
 	}
 	if s.SameAs != "" {
