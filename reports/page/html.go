@@ -43,9 +43,10 @@ const (
 // Notes of the page.
 const (
 	headsNote   = "Each column head has an explanation (point at it). " + lastDigits
-	againstNote = "Differences from the best, with one-sided 95 % bounds. A configuration whose bounds do not reach " +
-		"0, or that another one is shown to be better than, is not in the set of those that may be the best. " +
-		"gpc-tune compare DIR --all shows all pairs."
+	againstNote = "Differences from the best, with one-sided 95 % bounds, which are wide enough for all comparisons " +
+		"together and for training sets that overlap. A configuration whose bounds do not reach 0, or that another " +
+		"one is shown to be better than, is not in the set of those that may be the best. gpc-tune compare DIR --all " +
+		"shows all pairs."
 )
 
 // page is the content of report.html.

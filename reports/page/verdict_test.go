@@ -24,7 +24,8 @@ func hashed(i, k int) float64 {
 }
 
 // JSON, text, Markdown and the page name the same set of up to 500 configurations over three folds.
-// An interval of the JSON file contains 0 if and only if its configuration is in the set.
+// An interval of the JSON file contains 0 if its configuration is in the set; it may also contain 0 where another one than
+// the best is better.
 func TestVerdictAgrees(t *testing.T) {
 	for _, number := range []int{12, 40, 500}[:exhaustive.Of(2, 3)] {
 		var bits []func(int) float64
@@ -58,7 +59,7 @@ func TestVerdictAgrees(t *testing.T) {
 		a := results.Answer
 		set := []int{a.Configuration}
 		for _, v := range a.Rivals {
-			if v.InSet != (*v.Low <= 0 && 0 <= *v.High) || v.InSet != (*v.P > 0.05) {
+			if v.InSet && !(*v.Low <= 0 && 0 <= *v.High) || v.InSet != (*v.P > 0.05) {
 				t.Errorf("#%d: in the set %v, interval %v to %v, p %v", v.Configuration, v.InSet, *v.Low, *v.High, *v.P)
 			}
 			if v.InSet {
