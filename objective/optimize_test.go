@@ -499,3 +499,31 @@ func TestBFGSWhereSquaresOverflow(t *testing.T) {
 	m := climbFrom(t, functionOf(t, wide(2), f, df, entry{}), []float64{0, 0}, Settings{})
 	near(t, "theta", m.Theta, []float64{1, -2}, 1e-2)
 }
+
+// A part of a kernel whose amplitude is below a thousandth of the largest one is switched off; without another part, and
+// above that, none is.
+func TestFaintPartsAreSwitchedOff(t *testing.T) {
+	for _, c := range []struct {
+		at   []float64
+		term []bool
+		want int
+	}{
+		{[]float64{1, 5e-4}, []bool{true, true}, 1}, {[]float64{1, 5e-3}, []bool{true, true}, 0},
+		{[]float64{1, 5e-4}, []bool{false, true}, 0}, {[]float64{1, 5e-4}, []bool{true, false}, 0},
+	} {
+		f, df := quadratic(mat.NewSymDense(2, []float64{1, 0, 0, 1}), c.at)
+		o := functionOf(t, wide(2), f, df, entry{})
+		for i, of := range c.term {
+			o.Layout.Specs[i].Term = of
+		}
+		m, found := climbFrom(t, o, []float64{2, 2}, Settings{}), 0
+		for _, w := range m.Warnings {
+			if w.Kind == cause.SwitchedOff && strings.HasPrefix(w.Text, "b = 0.0005") {
+				found++
+			}
+		}
+		if found != c.want || len(m.Warnings) != c.want {
+			t.Errorf("%+v: %q", c, m.Warnings)
+		}
+	}
+}

@@ -15,7 +15,8 @@ import warnings
 PAGE, PICTURE, MARK = "docs/python.md", "docs/python-{}.svg", "## Four notebooks\n"
 
 START = MARK + """
-The script `clients/python/notebooks.py` executes these cells and writes what they print. A notebook shows reports and effects as pages; here are pictures
+The script `clients/python/notebooks.py` executes these cells and writes what they print. A notebook shows reports \
+and effects as pages; here are pictures
 of them.
 """
 
@@ -55,14 +56,16 @@ pd.DataFrame({name: {"accuracy": c.fit(X, y).score(new, labels),
                      "log loss": log_loss(labels, c.predict_proba(new))}
               for name, c in (("tuned", tuned), ("SVM", svm), ("logistic", logistic))}).round(3)
 """]), ("Reading a report", """
-The [report](answer.md) of the tuned classifier says which configuration to use, what that may cost, and what speaks against it.
+The [report](answer.md) of the tuned classifier says which configuration to use, what that may cost, and what speaks \
+against it.
 """, ["""
 print(tuned.report_)
 """, """
 answer = tuned.answer_
 answer["configuration"], answer["set"], answer["skill"]["better"]
 """]), ("A model of my own, with early stopping", """
-The model is a linear one that is trained by stochastic gradients. Its function reports the loss on held-out cases after each epoch, and trials that are
+The model is a linear one that is trained by stochastic gradients. Its function reports the loss on held-out cases \
+after each epoch, and trials that are
 behind end early.
 """, ["""
 import numpy as np

@@ -20,6 +20,8 @@ func TestAbout(t *testing.T) {
 	}{
 		{Spec{}, func(d *Data) { d.Guessed = true }, "y (guessed: no label is declared): no (1), yes (2); from 2 inputs"},
 		{Spec{Label: "y"}, func(*Data) {}, "y: no (1), yes (2); from 2 inputs"},
+		{Spec{Label: "y", Group: "who"}, func(d *Data) { d.Groups = []string{"b", "a", "b"} }, "y: no (1), yes (2); from 2 inputs; 2 groups by who"},
+		{Spec{Label: "y", Duplicates: "together"}, func(d *Data) { d.Groups = []string{"0", "1", "0"} }, "y: no (1), yes (2); from 2 inputs; 2 groups by equal rows"},
 		{Spec{Dataset: "crabs"}, func(*Data) {}, "y: no (1), yes (2); from 2 inputs"},
 		{Spec{Label: "y"}, func(d *Data) { d.Schema.Inputs = d.Schema.Inputs[:1] }, "y: no (1), yes (2); from 1 input, coded in 2 columns"},
 		{Spec{Label: "y"}, func(d *Data) { d.Classes, d.Labels, d.Targets = nil, nil, []float64{2.5, -1, 1e7} }, "y: numbers, -1 to 1e+07; from 2 inputs"},

@@ -148,8 +148,8 @@ func (c Command) read(line string, of *schedule.Evaluation, said map[string]floa
 	return value, nil
 }
 
-// decodeObject reads a line that is a JSON object. NaN and Infinity, which
-// Python writes and JSON lacks, become texts.
+// decodeObject reads a line that is a JSON object. Python writes NaN and Infinity, which JSON
+// lacks; they become texts.
 func decodeObject(line string, fields *map[string]any) error {
 	if !json.Valid([]byte(line)) {
 		line = strings.NewReplacer(":NaN", `:"NaN"`, ": NaN", `:"NaN"`, ":Infinity", `:"Inf"`, ": Infinity", `:"Inf"`,

@@ -184,7 +184,7 @@ class Search:
     def importance_(self) -> list[dict[str, Any]]:
         """How much each value of a point matters, the most important first: dicts of ``hyperparameter``, its name;
         ``alone``, its share of the variance of f over the space, 0 to 1; ``total``, with its interactions; their errors
-        ``alone_error`` and ``total_error``, None if ``r2`` < 0.5; ``r2``, how well a regression predicts left-out trials."""
+        ``alone_error`` and ``total_error``, None if ``r2`` < 0.5; ``r2``, how well a regression predicts values."""
         rows = json.loads(self._command("export", self._run, "--what", "importance", "--format", "json", warned=False))
         if why := rows[0]["failure"]:
             raise GpcTuneError(f"it is not known which values matter: {why}")

@@ -9,9 +9,9 @@ import (
 	"github.com/gpc-tune/gpc-tune/reports/picture/shown"
 )
 
-// Way shows the values on the way of the trials of a program, by its own steps: a line for
-// each trial, the best one by itself, and trials that were stopped early, those with one value as a
-// point.
+// Way shows the values on the way of the trials of a program, by its own steps. Each trial has a
+// line. The best trial and the trials that were stopped early have lines of their own kind. A trial
+// that was stopped at its first value is a point.
 func Way(r shown.Report) []figure.Figure {
 	reported := func(c reports.Configuration) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Studies[0].Trials, func(t *record.Trial) bool {
