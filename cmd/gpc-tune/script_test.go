@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,10 @@ import (
 
 func TestMain(m *testing.M) {
 	path := os.Args[0] // testscript leaves its last part
+	// Scripts wait for programs, during which others may run.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"gpc-tune": func() {
 		os.Args[0] = path
 		main()
@@ -29,16 +35,19 @@ func TestMain(m *testing.M) {
 // bad.yaml`; `! exits 0` stands for every code except 0. gpc-tune runs in the process of the test,
 // because its start takes longer than most commands, and with make test-all in a process of its own.
 // In scripts, exec stands before a gpc-tune that always needs a process: one that is killed, reads
-// standard input, or reads a variable at its start.
+// standard input, reads a variable at its start, or waits for another program.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 3 {
 		ts.Fatalf("usage: exits CODE command argument …")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	got := 0
+	got, alone := 0, args[1] == "exec"
+	if alone {
+		args = args[1:]
+	}
 	// submit starts the program of its process again, which would here be the tests.
-	if args[1] == "gpc-tune" && args[2] != "submit" && !exhaustive.All() {
+	if args[1] == "gpc-tune" && args[2] != "submit" && !alone && !exhaustive.All() {
 		got = inProcess(ts, args[2:])
 	} else {
 		var exit *exec.ExitError

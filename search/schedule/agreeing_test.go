@@ -51,6 +51,7 @@ func TestLinesThatFollowFromNothingBesideOtherBlocks(t *testing.T) {
 // An asynchronous search goes on where the point of a trial that is under way is enqueued, and ends
 // before it.
 func TestPointEndsBeforeItsTrial(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	goOn := make(chan int)
 	var twice atomic.Int64
@@ -80,6 +81,7 @@ func TestPointEndsBeforeItsTrial(t *testing.T) {
 // A trial that is under way since an earlier agenda when its search is dropped has its place in the
 // order of the last one.
 func TestOrderOfTrialsOfADroppedSearch(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	keys := []string{"hill", "other"}
 	var n atomic.Int64
@@ -125,6 +127,7 @@ func TestOrderOfTrialsOfADroppedSearch(t *testing.T) {
 
 // So has a point of the user.
 func TestOrderOfAPointOfADroppedSearch(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	keys := []string{"hill", "other"}
 	var n atomic.Int64
@@ -267,6 +270,7 @@ func TestCountsOfCopies(t *testing.T) {
 // A configuration that waits for a trial of a paused one goes on after another process has tried a
 // point of that.
 func TestPausedPointThatOthersTried(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	keys := []string{"hill", "other"}
 	mk := func() []Study {
@@ -313,6 +317,7 @@ func TestPausedPointThatOthersTried(t *testing.T) {
 
 // A point that is under way is not evaluated a second time.
 func TestPointUnderWayIsTriedOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var six atomic.Int64
 	s := Study{Key: "hill", Space: search.Space{spaces.Spec("x", param.Identity, 0)}, Strategy: listed{[]float64{1, 6}, true}}

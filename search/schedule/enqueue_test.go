@@ -156,6 +156,7 @@ func TestEnqueueLate(t *testing.T) {
 // Processes that share a folder agree on a search to which points are added while it runs, whenever
 // that is, and do nothing twice.
 func TestEnqueueWhenSharing(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, strategy := range map[string]search.Strategy{
 		"auto": search.Auto{Trials: 14}, "bayes": search.Bayes{Trials: 14}, "batches": search.Bayes{Trials: 14, Batch: 4},
@@ -202,6 +203,7 @@ func TestEnqueueWhenSharing(t *testing.T) {
 // A process that has proposed the next trial without a point, while another one tries that point,
 // proposes it again before it takes over the search.
 func TestEnqueueAheadOfOthers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var tried atomic.Int64
 	reached, begun, ahead, beside := make(chan int), make(chan int), make(chan int), make(chan int)
@@ -246,6 +248,7 @@ func TestEnqueueAheadOfOthers(t *testing.T) {
 // The last batch of a strategy is cut at its budget, so that the index of a later enqueued point is
 // free.
 func TestBudgetIsKept(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := Study{Key: "hill", Space: search.Space{param.Between("a", param.Identity, 0, 1)}}
 	s.Strategy = search.Auto{Trials: 63} // a new beginning after 62, with a batch of 3

@@ -46,6 +46,7 @@ func agreed(t *testing.T, name, dir string, trials int) {
 // Failed jobs run again while another process still goes on from the failures: both end with one
 // search, in which nothing failed and no trial was lost.
 func TestRetryBesideAnOlderProcess(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for name, strategy := range map[string]search.Strategy{"batches": search.Bayes{Trials: 16, Batch: 2}, "nelder_mead": search.NelderMead{Trials: 30}, "auto": search.Auto{Trials: 16}} {
 		for range exhaustive.Of(1, 3) {
@@ -96,6 +97,7 @@ func TestRetryBesideAnOlderProcess(t *testing.T) {
 
 // A point is enqueued that another process is just trying: it gets the result of then, in one line.
 func TestEnqueueWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	for name, strategy := range map[string]search.Strategy{"bayes": search.Bayes{Trials: 8}, "nelder_mead": search.NelderMead{Trials: 8}, "random": search.Random{Design: search.Design{Trials: 8}}} {
 		dir := t.TempDir()
 		var points [][]record.Number

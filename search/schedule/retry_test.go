@@ -210,6 +210,7 @@ func kept(t *testing.T, name string, before, after []record.Line) {
 // record, even if the strategy would have proposed others without the failures. Killed after any
 // job, the retry ends with the same lines.
 func TestRetryKeepsTrials(t *testing.T) {
+	t.Parallel()
 	for name, strategy := range strategiesThatFail {
 		for i, fails := range [][]int64{{0}, {4, 5}, {3, 6, 8}} {
 			if !exhaustive.Tries(2, i, len(name)) {
@@ -316,6 +317,7 @@ func killed(t *testing.T, dir string, do func(dir string, begun bool)) {
 // A stopped search whose failed trials run again keeps its proposals. If its strategy models the
 // values, later proposals use the new results. No trial runs twice.
 func TestRetryOfAnUnfinishedSearch(t *testing.T) {
+	t.Parallel()
 	for name, strategy := range strategiesThatFail {
 		t.Run(name, func(t *testing.T) {
 			const stopped = 7
@@ -389,6 +391,7 @@ func TestRetryOfAnUnfinishedSearch(t *testing.T) {
 // Processes share a folder, and some run failed trials again while others search. They run each
 // trial once and each failed one twice, and agree.
 func TestRetryWhenSharing(t *testing.T) {
+	t.Parallel()
 	for name, strategy := range strategiesThatFail {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -425,6 +428,7 @@ func TestRetryWhenSharing(t *testing.T) {
 // When a search is extended, failures of the earlier plan can run again. Trials that took too long
 // always do, and others with a retry. The later trials on record stay as they are.
 func TestRetryOfAnEarlierPlan(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		late  bool // the failed trials took too long
@@ -491,6 +495,7 @@ func TestRetryOfAnEarlierPlan(t *testing.T) {
 // A criterion that would have ended a search earlier, had a trial not failed, does not take back the
 // trials that followed.
 func TestRetryDoesNotEndASearchEarlier(t *testing.T) {
+	t.Parallel()
 	target := -1e-6
 	for name, stop := range map[string]Stop{"patience": {Patience: 9}, "target": {Target: &target}, "time": {Time: "1s"}} {
 		dir := t.TempDir()
@@ -530,6 +535,7 @@ func TestRetryDoesNotEndASearchEarlier(t *testing.T) {
 
 // A point of the user that failed runs again, and the search keeps its trials.
 func TestRetryOfAnEnqueuedPoint(t *testing.T) {
+	t.Parallel()
 	for name, strategy := range strategiesThatFail {
 		dir := t.TempDir()
 		keys := []string{"flaky"}
