@@ -18,7 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpc-tune/gpc-tune/experiments/catalogue"
 	"github.com/gpc-tune/gpc-tune/experiments/classifier/predict"
+	"github.com/gpc-tune/gpc-tune/experiments/columns"
+	"github.com/gpc-tune/gpc-tune/experiments/data/tables"
 	"github.com/gpc-tune/gpc-tune/experiments/spec"
 	"github.com/gpc-tune/gpc-tune/internal/panicked"
 	"github.com/gpc-tune/gpc-tune/record"
@@ -33,7 +36,33 @@ type request struct {
 	Name  string   `json:"name"` // of a file in the folder, or of a loaded model
 	Args  []string `json:"args"`
 	Bytes int      `json:"bytes"`
-	body  []byte
+
+	Table   map[string]any `json:"table"`   // section data of a table
+	Columns []string       `json:"columns"` // names of columns, or texts
+	Sizes   []int          `json:"sizes"`   // bytes of the columns, if the bytes are those of a table
+	Texts   []bool         `json:"texts"`   // which of the columns have texts
+	Rows    int            `json:"rows"`
+	body    []byte
+}
+
+// parquet makes a Parquet file of the bytes of a table.
+func (r *request) parquet() (err error) {
+	if len(r.Sizes) == 0 {
+		return nil
+	}
+	if len(r.Sizes) != len(r.Columns) || len(r.Sizes) != len(r.Texts) {
+		return usage("a table of %d columns with %d sizes and %d types", len(r.Columns), len(r.Sizes), len(r.Texts))
+	}
+	var columns []tables.Column
+	rest := r.body
+	for j, size := range r.Sizes {
+		if size < 0 || size > len(rest) {
+			return usage("column %d of %d bytes, and %d are left", j, size, len(rest))
+		}
+		columns, rest = append(columns, tables.Column{Name: r.Columns[j], Numbers: !r.Texts[j], Values: rest[:size]}), rest[size:]
+	}
+	r.body, err = tables.WriteParquet(columns, r.Rows)
+	return err
 }
 
 // response is a line of JSON on standard output, followed by as many bytes as it says. A line with
@@ -66,7 +95,8 @@ func pipeCommand(signals *interrupts, program program) *cobra.Command {
 		Hidden: true,
 		Short:  "Serve the program that has started this one, through standard input and output",
 		Long: `Serve one client, such as the package gpc_tune for Python. A request is a line of JSON, followed by
-the number of bytes in its field "bytes"; so is a response. The first line names a new folder, which
+the number of bytes in its field "bytes"; so is a response. Bytes of a table are its columns, one
+behind the other, as tables.Column has them; the fields "columns", "sizes", "texts" and "rows" describe it. The first line names a new folder, which
 is removed when standard input ends, however the client ends:
   write    puts the bytes into the file "name" of the folder
   read     returns the bytes of that file
@@ -76,6 +106,9 @@ is removed when standard input ends, however the client ends:
   load     loads the model file in the bytes as "name", and returns a float64 for each of its
            hyperparameters in natural units, which "columns" names; of eight models the least
            recently used is dropped
+  table    makes the study in the bytes, which errors call "name", one for the table with the section
+           data "table" and the inputs "columns"; returns catalogue.TableStudy as JSON
+  texts    returns columns.Reading of the texts "columns" as JSON
   predict  predicts the table in the bytes with the model "name", without sets, and returns a
            float64, little endian, for each of "columns", row by row; a decision is an index in
            "classes", and -1 is reject`,
@@ -185,6 +218,9 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 		}
 		r.Name = filepath.Join(p.folder, r.Name)
 	}
+	if err := r.parquet(); err != nil {
+		return out, err
+	}
 	switch r.Do {
 	case "write":
 		return out, os.WriteFile(r.Name, r.body, 0o600)
@@ -201,6 +237,15 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 		var results strings.Builder
 		code := p.program(ctx, nil, r.Args, strings.NewReader(""), &results, pipeMessages{p})
 		return response{Code: &code, body: []byte(results.String())}, nil
+	case "table":
+		study, err := catalogue.ForTable(r.body, r.Name, r.Table, r.Columns)
+		if err == nil {
+			out.body, err = json.Marshal(study)
+		}
+		return out, err
+	case "texts":
+		out.body, err = json.Marshal(columns.ReadTexts(r.Columns))
+		return out, err
 	case "load":
 		return p.load(r)
 	case "predict":

@@ -92,7 +92,7 @@ func ParseGiven(text string) (given columns.Given, err error) {
 // sizeOf is the size of the problem for a table.
 func sizeOf(t *columns.Table) (problem, error) {
 	size := problem{cases: t.Rows - t.Unlabelled, classes: t.Classes, target: t.Target,
-		grouped: t.Spec.Group != "" || t.Spec.Duplicates != "", ordered: t.Spec.Order != nil,
+		grouped: t.Spec.Group != "" || t.Spec.Duplicates != "", ordered: len(t.Spec.Order) > 2,
 		skewed: t.Skewed}
 	if !t.Numeric && len(t.Classes) < 2 {
 		return size, errors.New("the label has fewer than two classes of enough cases; name another column with " +

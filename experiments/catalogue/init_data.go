@@ -141,6 +141,9 @@ func keysOf(d cells.Date) string {
 	if d.Since != "" {
 		text += ", since: " + scalar(string(d.Since))
 	}
+	if d.Zone != "" {
+		text += ", zone: " + scalar(string(d.Zone))
+	}
 	return text
 }
 

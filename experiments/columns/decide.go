@@ -51,6 +51,9 @@ func ReadGiven(path string, given Given) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.check(given); err != nil {
+		return nil, err
+	}
 	for _, p := range profiles {
 		p.settle()
 	}
@@ -62,7 +65,9 @@ func ReadGiven(path string, given Given) (*Table, error) {
 	if err := t.findLabel(profiles, given.Label); err != nil {
 		return nil, err
 	}
-	t.decide(profiles, given)
+	if err := t.decide(profiles, given); err != nil {
+		return nil, err
+	}
 	if err := t.recount(path); err != nil {
 		return nil, err
 	}
@@ -142,7 +147,7 @@ func (t *Table) notation(profiles []*profile) {
 }
 
 // decide sets the kind and the use of every column.
-func (t *Table) decide(profiles []*profile, given Given) {
+func (t *Table) decide(profiles []*profile, given Given) error {
 	t.Columns = make([]Column, len(profiles))
 	grouped := false
 	for j, p := range profiles {
@@ -163,7 +168,9 @@ func (t *Table) decide(profiles []*profile, given Given) {
 		}
 	}
 	t.dates(profiles)
-	t.apply(given, profiles)
+	if err := t.apply(given, profiles); err != nil {
+		return err
+	}
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Use == Input }) {
 		t.take(profiles)
 	}
@@ -175,6 +182,7 @@ func (t *Table) decide(profiles []*profile, given Given) {
 			t.Skewed = append(t.Skewed, c.Name)
 		}
 	}
+	return nil
 }
 
 // describe sets the meaning of a column's values, or their number.

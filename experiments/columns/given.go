@@ -2,15 +2,18 @@ package columns
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
 	"github.com/gpc-tune/gpc-tune/experiments/data/cells"
+	"github.com/gpc-tune/gpc-tune/internal/registry"
 )
 
 // Given has facts about the columns of a table that its owner knows, such as their types in Python.
-// They take the place of what Read finds. A column that Read leaves out stays left out.
+// They take the place of what Read finds. A column that Read leaves out stays left out, unless it
+// is among Inputs.
 type Given struct {
 	Label string `yaml:"-"` // name or number of the column; empty: the file decides
 	// Texts lists columns whose few different texts are names: they have no order and are no
@@ -18,6 +21,7 @@ type Given struct {
 	Texts      []cells.Name            `yaml:"texts"`
 	Categories []cells.Name            `yaml:"categories"` // columns whose values are names, whatever they look like
 	Columns    map[string]data.Meaning `yaml:"columns"`    // meanings of inputs
+	Inputs     []cells.Name            `yaml:"inputs"`     // columns that are inputs, whatever their values look like
 	Weights    cells.Name              `yaml:"weights"`    // column of case weights
 	Group      cells.Name              `yaml:"group"`      // column of the groups; no other column has groups then
 	ID         []cells.Name            `yaml:"id"`         // columns that identify cases
@@ -26,12 +30,35 @@ type Given struct {
 	Order      []cells.Name            `yaml:"order"`      // all classes, the lowest first
 }
 
-// apply sets kind, use and meaning of the given columns.
-func (t *Table) apply(given Given, profiles []*profile) {
+// check is an error if a given column is not in the table.
+func (t *Table) check(given Given) error {
+	names := slices.Concat(given.Texts, given.Categories, given.Inputs, given.ID, given.Drop,
+		[]cells.Name{given.Weights, given.Group})
+	for _, name := range slices.Sorted(maps.Keys(given.Columns)) {
+		names = append(names, cells.Name(name))
+	}
+	var known []string
+	for j := range t.Names {
+		known = append(known, t.Naming(j))
+	}
+	for _, name := range names {
+		if name != "" && !slices.Contains(known, string(name)) {
+			return fmt.Errorf("no column %q%s (the file's columns are %s)", name, registry.Nearest(string(name), known),
+				cells.List(known))
+		}
+	}
+	return nil
+}
+
+// apply sets kind, use and meaning of the given columns. It is an error if a given input has too
+// many different texts.
+func (t *Table) apply(given Given, profiles []*profile) error {
 	for j := range t.Columns {
 		c, p, name := &t.Columns[j], profiles[j], cells.Name(t.Naming(j))
 		meaning, described := given.Columns[string(name)]
 		n := len(p.levels)
+		_, isNumber := number.is(p)
+		few := n > 0 && n <= mostCategories
 		switch {
 		case name == given.Weights && name != "":
 			*c = Column{Name: p.name, Kind: weight.Name, Use: weights, Found: "how many cases each row counts as"}
@@ -47,7 +74,7 @@ func (t *Table) apply(given Given, profiles []*profile) {
 			t.Spec.Order = given.Order
 		case c.Use == Label && slices.Contains(given.Texts, name):
 			t.Spec.Order = nil
-		case c.Use != Input:
+		case c.Use != Input && (c.Use == Label || !slices.Contains(given.Inputs, name)):
 		case described:
 			*c = Column{Name: p.name, Kind: "given", Use: Input, Missing: p.missing, Date: meaning.Date,
 				Unit: string(meaning.Unit), Limits: meaning.Limits, Duration: meaning.Duration, odd: c.odd,
@@ -58,11 +85,16 @@ func (t *Table) apply(given Given, profiles []*profile) {
 			if c.Order != nil {
 				c.Found = "values with an order, as given: " + strings.Join(c.Order, " < ")
 			}
-		case slices.Contains(given.Categories, name), slices.Contains(given.Texts, name) && n > 0 &&
-			n <= mostCategories && (c.number || c.names || c.Order != nil):
+		case slices.Contains(given.Categories, name), c.Use != Input && !isNumber && few,
+			slices.Contains(given.Texts, name) && few && (c.number || c.names || c.Order != nil):
 			*c = Column{Name: p.name, Kind: category.Name, Use: Input, Missing: p.missing, Levels: n, names: true,
 				Found: fmt.Sprintf("%d categories, as given: %s", n, p.some())}
+		case c.Use != Input && !isNumber:
+			return fmt.Errorf("column %q cannot be an input: %s", name, c.Found)
+		case c.Use != Input:
+			*c = Column{Name: p.name, Kind: number.Name, Use: Input, Missing: p.missing, number: true, Found: "as given"}
 		}
 	}
 	t.Spec.Positive = given.Positive
+	return nil
 }

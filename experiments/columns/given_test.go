@@ -3,6 +3,7 @@ package columns
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/gpc-tune/gpc-tune/experiments/data"
@@ -52,6 +53,30 @@ func TestGiven(t *testing.T) {
 	given.Order, given.Texts = []cells.Name{"high", "low", "medium"}, nil
 	if table, err = ReadGiven(path, given); err != nil || fmt.Sprint(table.Spec.Order) != "[high low medium]" {
 		t.Errorf("%v, order %v", err, table.Spec.Order)
+	}
+}
+
+// A given name that no column has is an error, whichever key has it. Inputs are inputs although
+// their values look like something else.
+func TestGivenNames(t *testing.T) {
+	path := file(t, rows(90, "who,nr,one,text,label", func(i int) string {
+		return fmt.Sprintf("p%d,%d,1,some words of case %d that never repeat,%d", i/3, i+1, i, i%2)
+	}))
+	none := []cells.Name{"Who"}
+	for _, given := range []Given{{Texts: none}, {Categories: none}, {Inputs: none}, {ID: none}, {Drop: none},
+		{Weights: "Who"}, {Group: "Who"}, {Columns: map[string]data.Meaning{"Who": {Unit: "kg"}}}} {
+		given.Label = "label"
+		if _, err := ReadGiven(path, given); err == nil || !strings.Contains(err.Error(), `no column "Who"; did you mean "who"?`) {
+			t.Errorf("%+v: %v", given, err)
+		}
+	}
+	table, err := ReadGiven(path, Given{Label: "label", Inputs: []cells.Name{"who", "nr", "one"}})
+	if err != nil || table.Spec.Group != "" || fmt.Sprint(table.Spec.Drop, table.Spec.ID, table.Spec.Categories) != "[text] [] [who]" {
+		t.Errorf("%v: %+v", err, table.Spec)
+	}
+	_, err = ReadGiven(path, Given{Label: "label", Inputs: []cells.Name{"text"}})
+	if err == nil || err.Error() != `column "text" cannot be an input: texts that never repeat` {
+		t.Errorf("sentences as an input: %v", err)
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	MappingNode       = yaml.MappingNode
 	ScalarNode        = yaml.ScalarNode
 	DoubleQuotedStyle = yaml.DoubleQuotedStyle
+	FlowStyle         = yaml.FlowStyle
 )
 
 // IsNull reports whether a value is empty, ~ or null.

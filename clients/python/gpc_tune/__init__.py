@@ -7,9 +7,8 @@ Search tune any function. ``print(explain("kernels"))`` lists the kernels, and e
 import re
 
 from . import _process
-from ._classifiers import GaussianProcessClassifier, TunedClassifier, load
+from ._classifiers import Effects, GaussianProcessClassifier, Report, TunedClassifier, load
 from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain
-from ._report import Effects, Report
 from ._search import Asked, Search, StopTrial, Trial, minimize
 
 __all__ = ["Asked", "Effects", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report",

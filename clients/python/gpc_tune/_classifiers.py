@@ -1,6 +1,8 @@
-"""The classifiers, with the conventions of scikit-learn."""
+"""The classifiers, with the conventions of scikit-learn, their reports and their effects."""
 
 import csv
+import functools
+import html
 import inspect
 import io
 import json
@@ -8,13 +10,12 @@ import os
 import pathlib
 import re
 import warnings
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _table
 from ._process import InvalidError, Model, Process, in_python, warn, working
-from ._report import Effects, Report
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -25,12 +26,73 @@ except ImportError:
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
 PARTS = {"kernel", "mean", "likelihood", "inference", "classes"}
-GIVEN = {"columns", "categories", "weights", "positive", "order", "group", "id", "drop"}  # what init takes of data
 Part = Union[str, Mapping[str, Any], Sequence[Any], None]
 
 
-def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in order, and the index of the class of each case; y is (n,) or (n, 1)."""
+class Report:
+    """The report of a run: a page in a notebook, and text where it is printed."""
+    def __init__(self, text: str, page: str):
+        self.text, self.page = in_python(text), in_python(page)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.page)}" style="width: 100%; height: 40em; border: 0" '
+                'title="report"></iframe>')
+
+    def save(self, path: Union[str, pathlib.Path]) -> None:
+        """Writes the page as an HTML file."""
+        pathlib.Path(path).write_text(self.page, encoding="utf-8")
+
+
+class Effects:
+    """Importances and effects of the inputs of a classifier, as pandas frames, or record arrays if it is not imported.
+
+    Attributes:
+        importance (table, a row for each input, the most important first): ``input``; ``bits``, the information per
+            case that predictions lose if the values of the input come from other cases, with the ends ``lo`` and ``hi``
+            of its 95 % interval; ``noise``, the level of noise. Empty without labels.
+        curves (table, a row for each point of each curve): ``input``; ``kind``, partial_dependence, the mean prediction
+            if all cases had this x, or accumulated_local, local effects up to x, of mean 0; ``scale``, probability or
+            latent, the latent function; ``class``, of two the positive one alone; ``beside`` and ``given``, the
+            second input of a pair and its value; ``x``, the value of the input, NaN for a category, whose name is
+            ``level``; ``mean``, with its 95 % band ``lo`` to ``hi``, NaN where there is none. A date has curves of its
+            parts, named with them: "day days" since 1970, "day month (sine)", "day month (cosine)", ...
+        base_bits (float): Information of the predictions of the labelled cases, in bits per case; NaN without labels.
+        report_ (Report): The page with all tables and pictures, which a notebook shows."""
+    def __init__(self, of: dict[str, Any], names: dict[str, Any], classes: dict[str, Any], page: Callable[[], str]):
+        self.base_bits = float(of["base_bits"]) if of["scored"] else float("nan")
+        rows = of["importance"] or []
+        self.importance = _table.frame({"input": [names.get(row["input"], row["input"]) for row in rows], **{
+            key: np.array([row[key] for row in rows], dtype=float) for key in ("bits", "lo", "hi", "noise")}})
+        columns: dict[str, Any] = {key: [] for key in "input kind scale class beside given x level mean lo hi".split()}
+        for curve in of["curves"] or []:
+            n, levels, shown = len(curve["x"]), curve.get("names"), {"input": names, "beside": names, "class": classes}
+            for key in ("input", "beside", "kind", "scale", "given", "class"):
+                columns[key] += [shown.get(key, {}).get(curve.get(key), curve.get(key, ""))] * n
+            columns["level"] += levels or [""] * n
+            for key in ("x", "mean", "lo", "hi"):
+                columns[key] += (key != "x" or not levels) and curve.get(key) or [np.nan] * n
+        columns.update({key: np.array(columns[key], dtype=float) for key in ("x", "mean", "lo", "hi")})
+        self.curves = _table.frame(columns)
+        self._page, self._text = page, ", ".join((
+            f"importance of {len(rows)} inputs" if of["scored"] else "importances need y, the labels",
+            f"points of curves: {len(columns['x'])}"))
+
+    @functools.cached_property
+    def report_(self) -> Report:
+        return Report(self._text, self._page())
+
+    def __repr__(self) -> str:
+        return f"Effects({self._text})\n{self.importance}"
+
+    def _repr_html_(self) -> str:
+        return self.report_._repr_html_()
+
+
+def _column(y: Any, n: int) -> np.ndarray:
+    """Labels as an array, (n,), of a sequence (n,) or (n, 1)."""
     if y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None.")
     y = np.asarray(y)
@@ -38,9 +100,17 @@ def _labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                       "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=3)
         y = y[:, 0]
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if len(y) != n:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
+    return y
+
+
+def _labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the index of the class of each case."""
     of = y.dtype.kind
     for wrong, text in (
-            (y.ndim != 1, f"y should be a 1d array, got an array of shape {y.shape} instead."),
             (of == "O" and any(v is None or v != v for v in y.tolist()), "Input y contains NaN; leave the cases out."),
             (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
             (of == "c", "Complex data not supported"),
@@ -65,17 +135,19 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters:
             X (array or pandas frame, (n, d)): Inputs. A category or text is 1 or 0 for each level, all 0 where missing
-                or, at predict, new; ordered ones are ranks; dates, also texts of them, are days, month, weekday and
-                hour; missing numbers the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` has where.
+                or, at predict, new; ordered ones are ranks; dates, also texts as the program reads them in files, are
+                days, month, weekday and hour on the clock of their zone; missing numbers, and words for them among
+                numbers, are the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` has where.
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
             sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
                 a class cost more, fit without weights, and multiply its column of predict_proba by the cost."""
         if wrong:
             raise TypeError(f"fit takes no {[*wrong][0]}; groups: TunedClassifier({{'data': {{'group': 'a column'}}}})")
         names, columns, n = _table.columns_of(X)
-        classes, coded = _labels(y)
-        if len(coded) != n:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(coded)}]")
+        classes, coded = _labels(_column(y, n))
+        ordered = sorted(str(name).strip() for name in names or ())
+        if same := sorted({a for a, b in zip(ordered, ordered[1:]) if a == b}):
+            raise ValueError(f"several columns of X have one name: {same}. Give each a name of its own")
         weight = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
         weight = np.full(n, float(weight)) if weight.ndim == 0 else weight
         if weight.shape != (n,):
@@ -98,34 +170,33 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             raise TypeError("Feature names are only supported if all input features have string names, but your input "
                             f"has {sorted({type(v).__name__ for v in names})} as feature name / column name types.")
         self.classes_, self.n_features_in_ = classes, len(columns)
-        self._inputs = _table.learn(names, columns, [label, weighted])
-        self._names, self._label = _names(classes), label
-        table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
-        rows = np.flatnonzero(kept)
-        if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
-            if same := [f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)]:
-                warn(f"{', '.join(same)}: an identifier, by its name and as every row has another value? Leave it out")
-            rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
-        table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
-        table.append([self._names[k].encode() for k in coded[rows]])
-        header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
-        own = _sections(getattr(self, "study", None))[1]
-        roles = {name for key in ("group", "weights", "id", "drop") for name in np.atleast_1d(own.get(key, []))}
-        dtype = getattr(y, "dtype", None)
-        ranks = {str(c): k for k, c in enumerate(dtype.categories)} if getattr(dtype, "ordered", False) else {}
-        if not ranks and isinstance(classes[0], str) and "ordinal" in str(getattr(self, "likelihood", "")):
-            warn(f"ordinal takes the classes in the order {' < '.join(classes)}: an ordered categorical y has its own")
-        data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
-                "columns": {i.name: i.meaning for i in self._inputs if i.meaning and i.name not in roles},
-                "categories": [i.name for i in self._inputs if i.kind in ("text", "category") and i.name not in roles],
-                "order": sorted(self._names, key=lambda name: ranks.get(str(classes[self._names.index(name)]), 0))
-                if 2 < len(classes) == present and (ranks or hasattr(self, "likelihood")) else None,
-                "positive": self._names[1] if len(classes) == 2 else None,
-                "weights": weighted if (weight[kept] != 1).any() else None}
-        if data["weights"]:
-            header, table = header + [weighted], table + [weight[rows]]
         with working() as process:
-            process.ask("write", _table.parquet(header, table, len(rows)), name="train.parquet")
+            self._inputs = _table.learn(names, columns, [label, weighted], process.ask)
+            self._names, self._label = _names(classes), label
+            table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
+            rows = np.flatnonzero(kept)
+            if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
+                if same := [f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)]:
+                    warn(f"{', '.join(same)}: an identifier, by its name and as every row has another value? Omit it")
+                rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
+            table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
+            table.append([self._names[k].encode() for k in coded[rows]])
+            header, self._rows = [i.name for i in self._inputs] + [label], rows  # in the order of the model file
+            dtype = getattr(y, "dtype", None)
+            ranks = {str(c): k for k, c in enumerate(dtype.categories)} if getattr(dtype, "ordered", False) else {}
+            if not ranks and isinstance(classes[0], str) and "ordinal" in str(getattr(self, "likelihood", "")):
+                warn(f"ordinal takes the classes in the order {' < '.join(classes)}: an ordered categorical y has one")
+            data = {"train": "train.parquet", "label": label, "missing": "median", "categorical": "one_hot",
+                    "columns": {i.name: i.meaning for i in self._inputs if i.meaning},
+                    "categories": [i.name for i in self._inputs if i.kind in ("text", "category")],
+                    "order": sorted(self._names, key=lambda name: ranks.get(str(classes[self._names.index(name)]), 0))
+                    if 2 < len(classes) == present and (ranks or hasattr(self, "likelihood")) else None,
+                    "positive": self._names[1] if len(classes) == 2 else None,
+                    "weights": weighted if (weight[kept] != 1).any() else None}
+            if data["weights"]:
+                header, table = header + [weighted], table + [weight[rows]]
+            body, fields = _table.packed(header, table, len(rows))
+            process.ask("write", body, name="train.parquet", **fields)
             self._tune(process, {key: value for key, value in data.items() if value})  # type: ignore[attr-defined]
             self._model = Model(process.ask("read", name="model.json")[1], process)
         return self
@@ -137,7 +208,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         proba, decisions = np.zeros((n, len(self.classes_))), np.empty(n, dtype=int)
         for at in range(0, n, rows):
             part = [v[at:at + rows] for v in table]
-            of, classes, out = self._model.predict(_table.parquet(header, part, len(part[0])))
+            of, classes, out = self._model.predict(*_table.packed(header, part, len(part[0])))
             index = np.array([self._names.index(c) for c in classes] + [-1])
             for k, name in enumerate(classes):
                 proba[at:at + rows, index[k]] = out[:, of.index(f"p[{name}]")]
@@ -155,6 +226,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             used = {i["name"] for i in self._model.field("columns")["inputs"]}
             for j in [j for j, i in enumerate(self._inputs) if fitted[j] not in names and i.name not in used]:
                 names.insert(j, fitted[j]), columns.insert(j, np.full(n, None))
+        elif names and fitted is not None and not hasattr(self, "_rows"):  # load knows the inputs alone
+            names, columns = fitted.tolist(), [columns[names.index(name)] for name in fitted]
         if (fitted is None) != (names is None):
             warnings.warn(f"X has feature names, but {kind} was fitted without feature names" if names else f"X does "
                           f"not have valid feature names, but {kind} was fitted with feature names", stacklevel=4)
@@ -167,6 +240,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
                 text or "Feature names must be in the same order as they were in fit.\n"))
         if (d := len(columns)) != self.n_features_in_:
             raise ValueError(f"X has {d} features, but {kind} is expecting {self.n_features_in_} features as input.")
+        for i, zone in [(i, _table.aware(c)) for i, c in zip(self._inputs, columns) if i.kind == "date"]:
+            if zone is not None and bool(zone) != bool(had := i.meaning["date"].get("zone")):
+                raise ValueError(f"the dates of {i.name!r} have {zone or 'no time zone'}, and in fit they had "
+                                 f"{had or 'none'}: use tz_localize")
         table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
         for i, of in zip(self._inputs, table) if n > 1 else ():
             if i.kind == "number" and isinstance(of, list) and max(of) and not re.search(rb"\d", b" ".join(of)):
@@ -251,15 +328,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         header, table, n = self._table_of(X)
         if y is not None:
             place = {c: k for k, c in enumerate(self.classes_.tolist())}
-            if (y := np.asarray(y)).shape != (n,):
-                raise ValueError(f"y has the shape {y.shape}, expected {(n,)}")
+            y = _column(y, n)
             if unseen := sorted({str(v) for v in y.tolist() if v not in place}):
                 raise ValueError(f"y contains previously unseen labels: {unseen}")
             header.append(self._label)
             table.append([self._names[place[v]].encode() for v in y.tolist()])
         with working() as process:
             process.ask("write", self._model.file, name="model.json")
-            process.ask("write", _table.parquet(header, table, n), name="cases.parquet")
+            body, fields = _table.packed(header, table, n)
+            process.ask("write", body, name="cases.parquet", **fields)
             return process.command(command, "model.json", "cases.parquet", *args, verbose=self.verbose)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -300,7 +377,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy: the share of the rows of X, (n, d), whose predicted class is that of y, (n,)."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        decided = self.predict(X)
+        return float(np.average(decided == _column(y, len(decided)), weights=sample_weight))
 
     _more_tags = lambda self: {"allow_nan": True}  # of scikit-learn before 1.6
 
@@ -338,12 +416,13 @@ def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], 
     """A model with its defaults, and how it is tuned by default: by BFGS, often on Laplace's log evidence."""
     joint = classes > 2 and model.get("classes", "joint") == "joint"
     out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
-    parts = of if isinstance(of := out["inference"], list) else [of]
-    names = {next(iter(p), "") if isinstance(p, Mapping) else str(p).strip("{ ").split(":")[0] for p in parts}
-    others = {"laplace", "base_rate", "logistic_regression", "p1nn", "svm", "least_squares"}
-    quick = names - others in ({"ep"}, {"sampling"}) and out["likelihood"] in ("probit", "softmax")
+    methods, likelihoods = ({next(iter(p), "") if isinstance(p, Mapping) else str(p).strip("{ ").split(":")[0] for p in
+                             (of if isinstance(of, list) else [of])} for of in (out["inference"], out["likelihood"]))
+    methods -= {"laplace", "base_rate", "logistic_regression", "p1nn", "svm", "least_squares"}
+    smooth = likelihoods <= {"probit", "logit", "softmax", "ordinal"}  # Laplace's method needs derivatives
+    quick = "laplace" if smooth and methods in ({"ep"}, {"sampling"}) else "ep" if methods == {"sampling"} else ""
     prior = all("prior" in str(k) for k in (out["kernel"] if isinstance(out["kernel"], list) else [out["kernel"]]))
-    return out, {"method": "bfgs", **({"inference": "laplace"} if quick else {}),
+    return out, {"method": "bfgs", **({"inference": quick} if quick else {}),
                  **({"objective": "log_posterior"} if prior else {})}
 
 
@@ -373,8 +452,9 @@ class GaussianProcessClassifier(_Classifier):
         preprocess (text): What the inputs are before the kernel sees them: standardize, none, power or whiten.
         tune (text or mapping, optional): How hyperparameters are chosen: bfgs, auto, none, which keeps initial values,
             or another of ``explain("strategies")``, as in ``{"method": "bfgs", "restarts": 5}``. By default by bfgs on
-            the log evidence of Laplace's method if ep or sampling predicts, and else of the method itself, or if the
-            kernel has priors (``explain("priors")``) on log_posterior, which adds their log densities.
+            the log evidence of Laplace's method if ep or sampling predicts (for likelihoods without derivatives of ep),
+            and else of the method itself, or if the kernel has priors (``explain("priors")``) on log_posterior, which
+            adds their log densities.
         cv (int, optional): Number of folds whose held-out predictions sets() compares with. By default no sets.
         random_state (int, optional): Seed of all random numbers. Without one it is 0, so that a fit repeats.
         verbose (bool): Shows progress on standard error.
@@ -409,15 +489,16 @@ def load(path: Union[str, "os.PathLike[str]"]) -> GaussianProcessClassifier:
     """The fitted classifier of a model file, which save or the program gpc-tune has written.
 
     Classes are whole numbers or truth values where all of them are, and else texts. A file of TunedClassifier has only
-    its best model, inputs, costs and threshold, by which predict decides. get_params has kernel, inference, likelihood,
-    mean, classes, preprocess and random_state (0 is None) of the file, and other defaults. A pickle has all."""
+    its best model, inputs, costs and threshold, by which predict decides. A table may have further columns. get_params
+    has kernel, inference, likelihood, mean, classes, preprocess and random_state (0 is None) of the file, and other
+    defaults. A pickle has all."""
     model = Model(pathlib.Path(path).read_bytes())
     if not (columns := model.field("columns")):
         raise InvalidError(f"{os.fspath(path)} is no model file of gpc-tune")
     out = GaussianProcessClassifier(**model.arguments(), random_state=model.field("seed") or None)
     out._model, out._names, out._label = model, columns["classes"], columns["label"]["name"]
     out._inputs = [_table.Column(i["name"], "date" if "date" in i else "text" if {"levels", "order"} & set(i) else
-                                 "number") for i in columns["inputs"]]
+                                 "number", i) for i in columns["inputs"]]
     plain = [re.fullmatch(r"-?\d{1,15}|False|True", name) for name in out._names]
     values = [json.loads(name.lower()) if all(plain) else name for name in out._names]
     out.classes_ = np.array(values if len(set(map(type, values))) == 1 else out._names)
@@ -481,25 +562,31 @@ class TunedClassifier(_Classifier):
         seed, name = {} if self.random_state is None else {"seed": _seed(self.random_state)}, ""
         settings = ["--set", "report.formats=[html]", *(f"--set=seed={v}" for v in seed.values())]
         model, known, own = _sections(self.study)
-        if isinstance(self.study, (Mapping, type(None))) and not model:
+        text = json.dumps({"data": known}, default=plain)
+        if yaml := not isinstance(self.study, (Mapping, type(None))):
+            text = os.fspath(self.study)
+            if "\n" not in text and ": " not in text:
+                text, name = pathlib.Path(text).read_text(encoding="utf-8"), text
+        made = json.loads(process.ask("table", text.encode(), name=name or "study.yaml", table=data,
+                                      columns=[i.name for i in self._inputs])[1])
+        data, name = made["data"], name or "study.yaml" * yaml * (made["text"] != text)
+        if not yaml and not model:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
-            given = {**{key: data[key] for key in GIVEN & {*data}}, **{key: known.pop(key) for key in GIVEN & {*known}},
-                     "texts": [i.name for i in self._inputs if i.kind == "text"] + [self._label]}
+            texts = [i.name for i in self._inputs if i.kind == "text"] + [self._label]
+            given = json.dumps({**made["given"], "texts": texts}, ensure_ascii=False)
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", self._label, "--time", time,
-                            "--given", json.dumps(given, ensure_ascii=False, default=plain),
-                            "--sections", _written({"data": known}, **own, **seed))
+                            "--given", given, "--sections", _written({"data": made["rest"]}, **own, **seed))
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
         elif self.time is not None:
             raise InvalidError('time is for the default study. A search of yours has "tune": {"stop": {"time": "30s"}}')
-        elif model:
+        elif not yaml:
             model, tune = _completed(model, len(self.classes_))
             n, groups = min(10, len(self._rows)), {"group_kfold": {"k": 5, "stratified": True}}
-            own = {"tune": tune, "evaluate": groups if "group" in known else {"kfold": {"k": n}}, **own, **seed}
+            own = {"tune": tune, "evaluate": groups if "group" in data else {"kfold": {"k": n}}, **own, **seed}
             sets = {"predict": {"sets": {"coverage": 0.9}}} if {*groups, "kfold"} & {*own["evaluate"]} else {}
-            own["data"] = {"preprocess": "standardize", **data, **known}
-            self.study_ = _written({**sets, **own}, model=model)
+            self.study_ = _written({**sets, **own, "data": data}, model=model)
         else:
-            self.study_, name = _with_data(self.study, data)
+            self.study_ = made["text"]
         process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
         more = ("-o", "run", "--resume", "-m", "model.json", *settings)
@@ -516,22 +603,10 @@ class TunedClassifier(_Classifier):
 
 
 def _sections(study: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The model of a mapping, its section data without files, and its other sections."""
+    """The model of a mapping, its section data, and its other sections."""
     study = study if isinstance(study, Mapping) else {}
     place = {key: key[:-1] if key[:-1] in PARTS else key for key in study}  # the plural, as in kernels, is a list
     model = {**study.get("model", {}), **{place[key]: of for key, of in study.items() if place[key] in PARTS}}
     data = {**study.get("data", {}), **{key: study[key] for key in {"preprocess"} & {*study}}}
-    return (model, {key: of for key, of in data.items() if key not in ("dataset", "train", "test", "label")},
-            {key: of for key, of in study.items() if place[key] not in {*PARTS, "model", "data", "preprocess"}})
-
-
-def _with_data(study: Any, data: dict[str, Any]) -> tuple[str, str]:
-    """A text of YAML, or a file, with this section data in place of its own, and the name of the file."""
-    text, name = os.fspath(study), "study.yaml"
-    if "\n  train: train.parquet #" in text or '\n  "train": "train.parquet",' in text:
-        return text, ""  # study_ of another classifier
-    if "\n" not in text and ": " not in text:
-        text, name = pathlib.Path(text).read_text(encoding="utf-8"), text
-    text = re.sub(r"(?m)^data:.*\n?(?:(?:[ \t\-}\]#].*)?(?:\n|\Z))*?(?=^\w|\Z)",
-                  lambda at: "\n" * at[0].count("\n"), text)  # so that lines keep their numbers
-    return text.rstrip() + f"\ndata: {json.dumps({'preprocess': 'standardize', **data})}\n", name
+    rest = {*study} - {"model", "data", "preprocess"}
+    return model, data, {key: study[key] for key in study if key in rest and place[key] not in PARTS}

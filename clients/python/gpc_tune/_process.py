@@ -28,7 +28,7 @@ _PART = r"(?:&#?\w+;|[^;<>\n.]|\.(?! ))*"
 _FLAG = r"(?: --[a-z]|\bgpc-tune (?:ask|card|compare|export|fit|init|list|predict|report|run|search|show|tell)\b)"
 _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"^\S+ \((?:a flag|a column|a field of manifest|.*: program\)|gpc-tune list (?:figures|formats))(?s:.*?)"
-     r"(?=^\S+ \(|\Z)", ""), (r"(?:^--(?=[a-z-]+:? )|^train[,:] |(?<=\()train, )", ""),
+     r"(?=^\S+ \(|\Z)", ""), (r"^invalid data: (--given:1:\d+: )?|^--(?=[a-z-]+:? )|^train[,:] |(?<=\()train, ", ""),
     (r"\b(?:train\.parquet:(?:row \d+:)?|cases\.parquet:) ?", "X: "), ("in the training file", "in fit"),
     (r"gpc-tune (?:list|explain) (?!shows)(\w+)", r'gpc_tune.explain("\1")'), ("best on train:", "best:"),
     (r"choose another folder with -o", "give another folder"), (r"name it under drop or id", "leave the column out"),
@@ -310,17 +310,17 @@ class Model:
             self._process = keep(self, resident())
         return self._process
 
-    def predict(self, table: bytes) -> tuple[list[str], list[str], np.ndarray]:
+    def predict(self, table: bytes, of: dict[str, Any]) -> tuple[list[str], list[str], np.ndarray]:
         """The names of the columns, the classes, and the numbers of predictions, (n, columns)."""
         process = self._working()
         with process.lock:
             try:
-                response, out = process.ask("predict", table, name=self.name)
+                response, out = process.ask("predict", table, name=self.name, **of)
             except InvalidError as wrong:
                 if not str(wrong).startswith("no model "):
                     raise
                 process.ask("load", self.file, name=self.name)
-                response, out = process.ask("predict", table, name=self.name)
+                response, out = process.ask("predict", table, name=self.name, **of)
         columns = response["columns"]
         rows = np.frombuffer(out, "<f8").reshape(-1, len(columns))
         for text in filter(None, response.get("text", "").split("\n")):

@@ -15,9 +15,8 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._classifiers import Part, _seed, plain
+from ._classifiers import Part, Report, _seed, plain
 from ._process import GpcTuneError, InvalidError, Process, keep, warn
-from ._report import Report
 
 Value = Union[float, int, str, bool, None]
 Path = Union[str, "os.PathLike[str]", None]

@@ -1,13 +1,17 @@
 """Tables as the program reads them: NumPy arrays and pandas frames, without rounding, as Parquet."""
 
 import contextlib
+import datetime
 import functools
+import json
 import re
 import struct
 import sys
-from typing import Any, Iterable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
+
+from ._process import warn
 
 ID = re.compile(r"(?i)^(id|uuid|key|index|row|unnamed: 0)$|[_ .-](id|nr|no|key)$|(?-i:[a-z](Id|ID|Nr|No)$)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
@@ -46,29 +50,6 @@ def numbers(values: Any) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def kind_of(values: Any, name: str = "") -> str:
-    """The kind of a column with these values."""
-    dtype = values.dtype
-    if hasattr(dtype, "categories"):
-        return "ordered" if dtype.ordered else "category"
-    if dtype.kind == "M":
-        return "date"
-    if dtype.kind != "O":
-        return "text" if dtype.kind in "US" else "number"
-    kinds = set()
-    for value in values:
-        if value is None or value is getattr(sys.modules.get("pandas"), "NA", None) or isinstance(value, float):
-            continue
-        number = isinstance(value, (bool, int, np.number, np.bool_)) or hasattr(value, "__float__")
-        if not (number or isinstance(value, str) or hasattr(value, "isoformat")):
-            raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string or "
-                            f"a number, not {type(value).__name__!r}")
-        kinds.add("text" if isinstance(value, str) else "number" if number else "date")
-    if kinds == {"text"} and all(DATE.fullmatch(value) for value in values if isinstance(value, str)):
-        return "date"
-    return "text" if "text" in kinds or len(kinds) > 1 else (kinds or {"number"}).pop()
-
-
 def frame(columns: dict[Any, Any], index: Any = None) -> Any:
     """A table with these columns: a pandas frame where pandas is imported, and otherwise a record array."""
     if pandas := sys.modules.get("pandas"):
@@ -96,21 +77,73 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
     return names, list(X.T) if names is None else [X.iloc[:, j] for j in range(X.shape[1])], len(X)
 
 
-def learn(names: Optional[list[Any]], columns: Sequence[Any], taken: Iterable[str]) -> list[Column]:
-    """The inputs that the columns of a training table are, with names that differ from each other."""
+def aware(values: Any) -> Optional[str]:
+    """The time zone of dates by its name in the program, empty for dates without one, and None for other values."""
+    dates = [values.dtype] if values.dtype.kind == "M" else values if values.dtype.kind == "O" else []
+    zones = [getattr(v, "tzinfo", getattr(v, "tz", None)) for v in dates if dates == [v] or hasattr(v, "isoformat")]
+    zone = re.sub("^UTC(?=[+-])", "", str(next(filter(None, zones), "")))
+    return (zone if re.match("$|[+-]|.*/", zone) else "utc") if zones else None
+
+
+def read(values: Any, name: str, ask: Callable[..., Any]) -> tuple[Any, str, Optional[dict[str, Any]]]:
+    """The values of a column, their kind, and the meaning of texts that are dates. Words for missing values are missing
+    ones among numbers and dates; texts that all are numbers are categories. ask asks the program."""
+    dtype, na = values.dtype, getattr(sys.modules.get("pandas"), "NA", None)
+    if hasattr(dtype, "categories"):
+        return values, "ordered" if dtype.ordered else "category", None
+    if dtype.kind not in "OUS":
+        return values, "date" if dtype.kind == "M" else "number", None
+    every = np.asarray(values.astype(str) if dtype.kind == "S" else values, dtype=object)
+    values, numbers, strays = [None if v is None or v is na or v != v else v for v in every.tolist()], [], []
+    for v in values:
+        try:
+            numbers.append(np.nan if v is None else float(v))
+        except (TypeError, ValueError):
+            if not isinstance(v, str) and not hasattr(v, "isoformat"):
+                raise TypeError(f"the values of input {name} must be numbers, texts or dates: argument must be a string"
+                                f" or a number, not {type(v).__name__!r}") from None
+            numbers.append(np.nan)
+            strays.append(v)
+    every[:], present, texts = values, sum(v is not None for v in values), [v for v in values if isinstance(v, str)]
+    n = present - len(strays)
+    if not strays:
+        return (every, "text", None) if texts and len(texts) == n else (np.array(numbers), "number", None)
+    if not n and (not texts or len(texts) == present and all(DATE.fullmatch(v) for v in texts)):
+        return every, "date", None
+    said = json.loads(ask("texts", columns=sorted({*map(str, strays)}))[1])
+    if not (odd := said["odd"]) and n:
+        return np.array(numbers), "number", None
+    if said["date"] and not odd and not n:
+        if said["other"]:
+            warn(f'is the day first in the dates of "{name}"? They are read in the form {said["date"]["form"]}, and '
+                 f'{said["other"]} fits as well: pd.to_datetime(X["{name}"], format=...) says which')
+        every[[v in (said["words"] or ()) for v in values]] = None
+        return every, "date", {"date": said["date"]}
+    what, of = ("dates", "datetime") if said["date"] else ("numbers", "numeric")
+    n = n or len(strays) - sum(str(v) in odd for v in strays)
+    if odd and 2 * n > present and (said["date"] or n < present):
+        warn(f'{n} of {present} values of "{name}" are {what}, and {odd[0]!r} is not: if it is missing, X["{name}"] = '
+             f'pd.to_{of}(X["{name}"], errors="coerce") makes {what} of them, and else they are categories')
+    return every, "text", None
+
+
+def learn(names: Optional[list[Any]], columns: list[Any], taken: Iterable[str], ask: Any) -> list[Column]:
+    """The inputs that the columns of a training table are, with names that differ from each other. read changes texts.
+    """
     used, out = set(taken), []
     for j, values in enumerate(columns):
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
         name = name if name.isprintable() and name else f"x{j + 1}"
-        kind, meaning = kind_of(values, name), None
+        columns[j], kind, meaning = read(values, name, ask)
         while name in used:
             name += "_"
         used.add(name)
         if kind == "ordered":
             meaning = {"ordered": [text_of(v).decode() for v in values.dtype.categories]}
-        elif kind == "date":
-            hour = ["hour"] * (len({t.split(b" ")[1] for t in values_of(values, kind) if t}) > 1)
+        elif kind == "date" and not meaning:
+            hour, zone = ["hour"] * (len({t[11:] for t in values_of(values, kind, True) if t}) > 1), aware(values)
             meaning = {"date": {"form": "ymd", "parts": ["days", "month", "weekday", *hour]}}
+            meaning["date"].update({"zone": zone} if zone else {})
         out.append(Column(name, kind, meaning))
     return out
 
@@ -121,8 +154,9 @@ def identifies(column: Column, values: Values) -> bool:
     return bool(whole and ID.search(column.name)) and len({*values}) == len(values) > 2
 
 
-def values_of(values: Any, kind: str) -> Values:
-    """The values of a column of this kind. What cannot have the kind is text, which the program reports."""
+def values_of(values: Any, kind: str, local: bool = False) -> Values:
+    """The values of a column of this kind, dates with a zone in UTC unless local. What cannot have the kind is text,
+    which the program reports."""
     try:
         if kind == "number":
             out = numbers(np.asarray(values) if hasattr(values, "cat") else values)
@@ -130,63 +164,29 @@ def values_of(values: Any, kind: str) -> Values:
                 raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
             return out
         if kind == "date":
-            if getattr(values.dtype, "tz", None) is not None:  # dates and times are those of their own clocks
-                values = values.dt.tz_localize(None)
-            elif values.dtype.kind == "O":
-                values = [None if v is None or v != v else v for v in values]
+            zone, utc = not local and aware(values), datetime.timezone.utc
+            if getattr(values.dtype, "tz", None) is not None:
+                values = (values if local else values.dt.tz_convert("UTC")).dt.tz_localize(None)
+            elif values.dtype.kind in "OU":
+                values = [None if v is None or v != v else v if getattr(v, "tzinfo", None) is None else
+                          (v if local else v.astimezone(utc)).replace(tzinfo=None) for v in values]
+                if any(isinstance(v, str) and not DATE.fullmatch(v) for v in values):  # the program reads them
+                    return [b"" if v is None else str(v).strip().encode() for v in values]
             moments = np.asarray(values, dtype="datetime64[us]")
             whole = moments.astype("datetime64[s]")
             texts = np.datetime_as_string(whole if (whole == moments)[~np.isnat(moments)].all() else moments)
-            return [b"" if t == "NaT" else t.replace("T", " ").encode() for t in texts.tolist()]
+            return [b"" if t == "NaT" else t.replace("T", " ").encode() + b"Z" * bool(zone) for t in texts.tolist()]
     except (TypeError, ValueError) as wrong:
         if "infinity" in str(wrong) or "Complex" in str(wrong) or "argument must be" in str(wrong):
             raise
     na = getattr(sys.modules.get("pandas"), "NA", None)
-    return [text_of(None if value is na else value) for value in np.asarray(values, dtype=object).tolist()]
+    values = [None if value is na else value for value in np.asarray(values, dtype=object).tolist()]
+    return [b"" if kind == "number" and not str(value).strip() else text_of(value) for value in values]
 
 
-def parquet(names: Sequence[str], columns: Sequence[Values], n: int) -> bytes:
-    """A Parquet file of n rows, in one row group of plain pages: https://parquet.apache.org/docs/file-format."""
+def packed(names: Sequence[str], columns: Sequence[Values], n: int) -> tuple[bytes, dict[str, Any]]:
+    """A table of n rows as the program takes it: the bytes of its columns, and fields that describe it."""
     bodies = [c.tobytes() if isinstance(c, np.ndarray) else b"".join([struct.pack("<I", len(t)) + t for t in c])
               for c in columns]
-    heads, footer = _descriptions(tuple(names), tuple(isinstance(c, np.ndarray) for c in columns),
-                                  tuple(map(len, bodies)), n)
-    return b"".join([b"PAR1", *sum(zip(heads, bodies), ()), footer])
-
-
-@functools.lru_cache(16)
-def _descriptions(names: tuple[str, ...], numeric: tuple[bool, ...], sizes: tuple[int, ...],
-                  n: int) -> tuple[list[bytes], bytes]:
-    heads, schema, chunks, at = [], [_struct({4: "schema", 5: len(names)})], [], 4
-    for name, is_number, size in zip(names, numeric, sizes):
-        kind = 5 if is_number else 6  # DOUBLE, BYTE_ARRAY
-        page = _struct({1: 0, 2: size, 3: size, 5: {1: n, 2: 0, 3: 3, 4: 3}})
-        schema.append(_struct({1: kind, 3: 0, 4: name, **({} if is_number else {6: 0})}))
-        chunks.append(_struct({2: np.int64(at), 3: {1: kind, 2: [0], 3: [name], 4: 0, 5: np.int64(n),
-                                                 6: np.int64(len(page) + size), 7: np.int64(len(page) + size),
-                                                 9: np.int64(at)}}))
-        heads.append(page)
-        at += len(page) + size
-    footer = _struct({1: 1, 2: schema, 3: np.int64(n), 4: [_struct({1: chunks, 2: np.int64(at - 4), 3: np.int64(n)})]})
-    return heads, footer + struct.pack("<I", len(footer)) + b"PAR1"
-
-
-def _varint(v: int) -> bytes:
-    return bytes([v & 127 | 128]) + _varint(v >> 7) if v > 127 else bytes([v])
-
-
-def _value(v: Any) -> tuple[int, bytes]:
-    """The type and the bytes of a value in the compact protocol of Thrift. Bytes are a structure."""
-    if isinstance(v, (int, np.int64)):
-        return 5 if isinstance(v, int) else 6, _varint(int(v) << 1)  # zigzag; none is negative
-    if isinstance(v, str):
-        return 8, _varint(len(text := v.encode())) + text
-    if isinstance(v, list):
-        items = [_value(i) for i in v]
-        return 9, bytes([0xF0 | items[0][0]]) + _varint(len(v)) + b"".join(i for _, i in items)
-    return 12, v if isinstance(v, bytes) else _struct(v)
-
-
-def _struct(fields: dict[int, Any]) -> bytes:
-    values = {number: _value(of) for number, of in fields.items()}
-    return b"".join(bytes([kind, number << 1]) + text for number, (kind, text) in values.items()) + b"\0"
+    return b"".join(bodies), {"columns": list(names), "sizes": [*map(len, bodies)], "rows": n, "texts": [
+        not isinstance(c, np.ndarray) for c in columns]}
