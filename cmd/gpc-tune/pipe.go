@@ -59,7 +59,8 @@ func (r *request) parquet() (err error) {
 		if size < 0 || size > len(rest) {
 			return usage("column %d of %d bytes, and %d are left", j, size, len(rest))
 		}
-		columns, rest = append(columns, tables.Column{Name: r.Columns[j], Numbers: !r.Texts[j], Values: rest[:size]}), rest[size:]
+		columns = append(columns, tables.Column{Name: r.Columns[j], Numbers: !r.Texts[j], Values: rest[:size]})
+		rest = rest[size:]
 	}
 	r.body, err = tables.WriteParquet(columns, r.Rows)
 	return err
@@ -95,8 +96,9 @@ func pipeCommand(signals *interrupts, program program) *cobra.Command {
 		Hidden: true,
 		Short:  "Serve the program that has started this one, through standard input and output",
 		Long: `Serve one client, such as the package gpc_tune for Python. A request is a line of JSON, followed by
-the number of bytes in its field "bytes"; so is a response. Bytes of a table are its columns, one
-behind the other, as tables.Column has them; the fields "columns", "sizes", "texts" and "rows" describe it. The first line names a new folder, which
+the number of bytes in its field "bytes"; so is a response. Bytes of a table are its columns,
+one behind the other, as tables.Column has them; the fields "columns", "sizes", "texts" and "rows"
+describe it. The first line names a new folder, which
 is removed when standard input ends, however the client ends:
   write    puts the bytes into the file "name" of the folder
   read     returns the bytes of that file
@@ -104,8 +106,8 @@ is removed when standard input ends, however the client ends:
   run      runs the command "args" in the folder; lines with "text" are its messages, and "code" is
            its exit code
   load     loads the model file in the bytes as "name", and returns a float64 for each of its
-           hyperparameters in natural units, which "columns" names; of eight models the least
-           recently used is dropped
+           hyperparameters in natural units, which "columns" names, and in "classes" the names of the
+           prepared inputs; of eight models the least recently used is dropped
   table    makes the study in the bytes, which errors call "name", one for the table with the section
            data "table" and the inputs "columns"; returns catalogue.TableStudy as JSON
   texts    returns columns.Reading of the texts "columns" as JSON
@@ -272,6 +274,7 @@ func (p *pipeServer) load(r request) (out response, err error) {
 		p.names = p.names[1:]
 	}
 	p.names, p.models[r.Name] = append(p.names, r.Name), model.WithoutSets()
+	out.Classes = model.InputNames()
 	for _, h := range model.Hyperparameters() {
 		out.Columns = append(out.Columns, h.Name)
 		out.body = binary.LittleEndian.AppendUint64(out.body, math.Float64bits(float64(h.Value)))

@@ -14,26 +14,34 @@ import (
 	"github.com/gpc-tune/gpc-tune/internal/strictyaml"
 )
 
-// ClientTable is the file in which a client such as the package gpc_tune for Python writes its table.
-const ClientTable = "train.parquet"
+// clientTable is the file in which the package gpc_tune for Python writes its table.
+const clientTable = "train.parquet"
 
 // files are keys of data in whose place a client has a table; known are keys of columns.Given.
 var files, known = []string{"dataset", "train", "test", "label"},
 	[]string{"columns", "categories", "weights", "positive", "order", "group", "id", "drop"}
 
+// parts are the keys of a model.
+var parts = []string{"kernel", "mean", "likelihood", "inference", "classes"}
+
 // TableStudy is a study of a client for its table.
 type TableStudy struct {
 	Text  string         `json:"text"`  // the study with the section Data in place of its own
-	Data  map[string]any `json:"data"`  // section data: keys of the table, and keys of the study, which win
-	Given map[string]any `json:"given"` // what init takes of Data, with the inputs that the study names
+	Data  map[string]any `json:"data"`  // section data: keys of the table and of the study, which win
+	Given map[string]any `json:"given"` // what init takes of Data, with inputs that the study names
 	Rest  map[string]any `json:"rest"`  // other keys of the study, which replace those of init
+
+	// Model has the parts of models that a mapping of Python has, below model or without it: kernel,
+	// or in the plural kernels. Sections are its other sections but for data.
+	Model    map[string]any `json:"model"`
+	Sections map[string]any `json:"sections"`
 }
 
 // ForTable makes a study of a client run on its table. table is the section data that describes the
 // table, and columns has the names of its columns without the label. Keys of the study win. Files
-// and the label are keys of the table alone. By default inputs are standardized. A number of a column, from 1, becomes its name. A list
-// of inputs drops the other columns, so that the meanings in table stay. file names the study in
-// errors. A study that is made already stays as it is.
+// and the label are keys of the table alone. By default inputs are standardized. A number of a
+// column, from 1, becomes its name. A list of inputs drops the other columns, so that the meanings
+// in table stay. file names the study in errors. A study that is made already stays as it is.
 func ForTable(study []byte, file string, table map[string]any, columns []string) (out TableStudy, err error) {
 	found := strictyaml.NewFindings(file)
 	root := strictyaml.Parse(study, found)
@@ -43,9 +51,22 @@ func ForTable(study []byte, file string, table map[string]any, columns []string)
 	if root == nil || root.Kind != strictyaml.MappingNode {
 		return out, fmt.Errorf("%w: %s is no mapping, expected a study", spec.ErrInvalid, file)
 	}
-	own, _ := plainValue(strictyaml.Find(root, "data")).(map[string]any)
+	whole := plainValue(root).(map[string]any)
+	for _, key := range []string{"data", "model"} {
+		if _, is := whole[key].(map[string]any); !is && whole[key] != nil {
+			return out, fmt.Errorf("%w: %s is %v, expected a mapping (key: value)", spec.ErrInvalid, key, whole[key])
+		}
+	}
+	own := map[string]any{}
+	if of, is := whole["data"].(map[string]any); is {
+		own = of
+	}
+	if how := whole["preprocess"]; how != nil {
+		own["preprocess"] = how
+	}
 	out.Text, out.Data = string(study), own
-	if own["train"] == ClientTable {
+	out.split(whole)
+	if own["train"] == clientTable {
 		return out, nil
 	}
 	out.Data, out.Rest = map[string]any{"preprocess": "standardize"}, map[string]any{}
@@ -66,6 +87,25 @@ func ForTable(study []byte, file string, table map[string]any, columns []string)
 	text, err := strictyaml.Marshal(root)
 	out.Text = string(text)
 	return out, err
+}
+
+// split finds the models and the sections of a mapping.
+func (s *TableStudy) split(study map[string]any) {
+	s.Model, s.Sections = map[string]any{}, map[string]any{}
+	model, _ := study["model"].(map[string]any)
+	maps.Copy(s.Model, model)
+	for key, value := range study {
+		part := key
+		if one, plural := strings.CutSuffix(key, "s"); plural && slices.Contains(parts, one) {
+			part = one
+		}
+		switch {
+		case slices.Contains(parts, part):
+			s.Model[part] = value
+		case key != "data" && key != "model" && key != "preprocess":
+			s.Sections[key] = value
+		}
+	}
 }
 
 // merge sets the keys of a study.

@@ -10,7 +10,7 @@ import (
 // Categories and meanings of the table stay where the study says nothing else. Lines of other
 // sections keep their numbers, and the files of the study are not used.
 func TestForTable(t *testing.T) {
-	table := map[string]any{"train": ClientTable, "label": "y", "positive": "b", "missing": "median",
+	table := map[string]any{"train": clientTable, "label": "y", "positive": "b", "missing": "median",
 		"categories": []any{"town", "who"}, "columns": map[string]any{"day": map[string]any{"date": "d"}, "pain": "p"}}
 	names := []string{"town", "who", "day", "pain", "dose"}
 	const rest = `"label":"y","missing":"median",`
@@ -39,16 +39,24 @@ func TestForTable(t *testing.T) {
 			t.Errorf("%s: text\n%s, want\n%s", own, study.Text, text)
 		}
 	}
-	study, err := ForTable([]byte("data: {columns: [dose, 1], categories: [who], missing: drop}"), "a.yaml", table, names)
+	study, err := ForTable([]byte("data: {columns: [dose, 1, who], categories: [who], missing: drop}"), "a.yaml", table, names)
 	given, _ := json.Marshal(study.Given)
 	others, _ := json.Marshal(study.Rest)
-	if want := `{"categories":["who"],"columns":{"day":{"date":"d"}},"drop":["pain"],"inputs":["dose","town","who"],"positive":"b"}`; err != nil ||
+	if want := `{"categories":["who","town"],"drop":["day","pain"],"inputs":["dose","town","who","who"],"positive":"b"}`; err != nil ||
 		string(given) != want || string(others) != `{"missing":"drop"}` {
 		t.Errorf("%v: given\n%s, want\n%s, rest %s", err, given, want, others)
 	}
 	study, err = ForTable([]byte("{\"seed\": 1, \"data\": {\"drop\": \"who\"}}"), "a.yaml", nil, names)
 	if err != nil || study.Text != "{\"seed\": 1, \"data\": {\"drop\": [\"who\"], \"preprocess\": \"standardize\"}}\n" {
 		t.Errorf("%v: flow style: %s", err, study.Text)
+	}
+	study, err = ForTable([]byte(`{"kernels": ["se", "linear"], "model": {"mean": "zero"}, "classes": "joint", "preprocess": "whiten", "tune": "none", "zz": 1}`),
+		"a.yaml", nil, names)
+	model, _ := json.Marshal(study.Model)
+	sections, _ := json.Marshal(study.Sections)
+	if err != nil || string(model) != `{"classes":"joint","kernel":["se","linear"],"mean":"zero"}` ||
+		string(sections) != `{"tune":"none","zz":1}` || study.Data["preprocess"] != "whiten" {
+		t.Errorf("%v: model %s, sections %s, data %v", err, model, sections, study.Data)
 	}
 	const made = "data:\n  train: train.parquet # 3 rows\n"
 	if study, err := ForTable([]byte(made), "a.yaml", table, names); err != nil || study.Text != made || len(study.Data) != 1 {
@@ -68,6 +76,8 @@ func TestForTableRefuses(t *testing.T) {
 		"data: {test: a.csv}":     "data: {test: ...} has no use",
 		"data: {label: who}":      "data: {label: who} is a column of X, and the labels are y",
 		"data: {weights: who}":    "sample_weight and data: {weights: ...} are both given",
+		"data: a.csv":             "data is a.csv, expected a mapping",
+		"model: se":               "model is se, expected a mapping",
 		"data: [":                 "a.yaml:1:",
 		"kernel":                  "a.yaml",
 	} {

@@ -92,7 +92,8 @@ func (t *Table) apply(given Given, profiles []*profile) error {
 		case c.Use != Input && !isNumber:
 			return fmt.Errorf("column %q cannot be an input: %s", name, c.Found)
 		case c.Use != Input:
-			*c = Column{Name: p.name, Kind: number.Name, Use: Input, Missing: p.missing, number: true, Found: "as given"}
+			*c = Column{Name: p.name, Kind: number.Name, Use: Input, Missing: p.missing, number: true,
+				Found: "as given"}
 		}
 	}
 	t.Spec.Positive = given.Positive

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
+	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
@@ -230,18 +231,24 @@ type Fitted struct {
 	file      *File
 	objective *objective.Objective
 	point     *objective.Point // the fit at the file's theta
+	params    []param.Spec     // hyperparameters of Compared
 }
 
 // Hyperparameters are the hyperparameters of the fit, in natural units and named by input, as in
-// length_scale[age]; none of a comparator.
+// length_scale[age].
 func (c *Fitted) Hyperparameters() (out []record.Named) {
-	if c.point == nil {
-		return nil
+	specs, values, origins := c.params, []float64(nil), c.file.Columns.Origins()
+	if c.Compared != nil {
+		values = c.Compared.Summary().Natural
+	} else if c.point != nil {
+		specs, values = c.objective.Layout.Specs, c.objective.Layout.Natural(c.point.Theta)
 	}
-	l, origins := c.objective.Layout, c.file.Columns.Origins()
-	for i, v := range l.Natural(c.point.Theta) {
-		of := record.Hyperparameter{Name: l.Specs[i].Name}
-		if column := l.Specs[i].Column; column > 0 {
+	for i, v := range values {
+		if c.Compared != nil && specs[i].Map.Discrete() { // a choice, which is no number
+			continue
+		}
+		of := record.Hyperparameter{Name: specs[i].Name}
+		if column := specs[i].Column; column > 0 {
 			of.Column = origins[column-1]
 		}
 		out = append(out, record.Named{Name: of.Shown(), Value: record.Number(v)})
@@ -437,6 +444,7 @@ func (c *Fitted) posterior(m declared.Model) (evidence float64, err error) {
 		if err != nil {
 			return 0, Wrong("state", "%w", err)
 		}
+		c.params = m.Comparator.Params(len(f.Columns.ColumnNames()), f.Columns.Classes)
 		return c.Compared.Summary().LogEvidence, nil
 	}
 	if on := m.On(c.Data.Y.Classes); f.Schema == condensed {

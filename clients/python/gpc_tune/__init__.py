@@ -8,11 +8,11 @@ import re
 
 from . import _process
 from ._classifiers import Effects, GaussianProcessClassifier, Report, TunedClassifier, load
-from ._process import GpcTuneError, GpcTuneWarning, InvalidError, explain
+from ._process import GpcTuneError, GpcTuneWarning, InvalidError, Wait, explain
 from ._search import Asked, Search, StopTrial, Trial, minimize
 
 __all__ = ["Asked", "Effects", "GaussianProcessClassifier", "GpcTuneError", "GpcTuneWarning", "InvalidError", "Report",
-           "Search", "StopTrial", "Trial", "TunedClassifier", "explain", "load", "minimize"]
+           "Search", "StopTrial", "Trial", "TunedClassifier", "Wait", "explain", "load", "minimize"]
 
 
 def __getattr__(name: str) -> str:

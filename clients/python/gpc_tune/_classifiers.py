@@ -13,7 +13,6 @@ import warnings
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
-
 from . import _table
 from ._process import InvalidError, Model, Process, in_python, warn, working
 
@@ -25,7 +24,6 @@ except ImportError:
     BaseEstimator, ClassifierMixin = type("BaseEstimator", (), {}), type("ClassifierMixin", (), {})  # type: ignore
 
 CHUNK = 1 << 25  # bytes of a table that are predicted at a time
-PARTS = {"kernel", "mean", "likelihood", "inference", "classes"}
 Part = Union[str, Mapping[str, Any], Sequence[Any], None]
 
 
@@ -66,19 +64,17 @@ class Effects:
         rows = of["importance"] or []
         self.importance = _table.frame({"input": [names.get(row["input"], row["input"]) for row in rows], **{
             key: np.array([row[key] for row in rows], dtype=float) for key in ("bits", "lo", "hi", "noise")}})
-        columns: dict[str, Any] = {key: [] for key in "input kind scale class beside given x level mean lo hi".split()}
-        for curve in of["curves"] or []:
-            n, levels, shown = len(curve["x"]), curve.get("names"), {"input": names, "beside": names, "class": classes}
-            for key in ("input", "beside", "kind", "scale", "given", "class"):
-                columns[key] += [shown.get(key, {}).get(curve.get(key), curve.get(key, ""))] * n
-            columns["level"] += levels or [""] * n
-            for key in ("x", "mean", "lo", "hi"):
-                columns[key] += (key != "x" or not levels) and curve.get(key) or [np.nan] * n
-        columns.update({key: np.array(columns[key], dtype=float) for key in ("x", "mean", "lo", "hi")})
-        self.curves = _table.frame(columns)
+        keys = "input kind scale class beside given level x mean lo hi".split()
+        shown = {"input": names, "beside": names, "class": classes}
+        points = [(*(shown.get(key, {}).get(c.get(key), c.get(key, "")) for key in keys[:6]),
+                   (c.get("names") or {i: ""})[i],
+                   *(c[key][i] if c.get(key) and (key != "x" or not c.get("names")) else np.nan for key in keys[7:]))
+                  for c in of["curves"] or [] for i in range(len(c["x"]))]
+        columns = zip(keys, zip(*points)) if points else ((key, []) for key in keys)
+        self.curves = _table.frame({key: np.array(v, dtype=float) if key in keys[7:] else [*v] for key, v in columns})
         self._page, self._text = page, ", ".join((
             f"importance of {len(rows)} inputs" if of["scored"] else "importances need y, the labels",
-            f"points of curves: {len(columns['x'])}"))
+            f"points of curves: {len(points)}"))
 
     @functools.cached_property
     def report_(self) -> Report:
@@ -135,9 +131,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
         Parameters:
             X (array or pandas frame, (n, d)): Inputs. A category or text is 1 or 0 for each level, all 0 where missing
-                or, at predict, new; ordered ones are ranks; dates, also texts as the program reads them in files, are
-                days, month, weekday and hour on the clock of their zone; missing numbers, and words for them among
-                numbers, are the median. ``TunedClassifier({"data": {"missing_indicators": True}})`` has where.
+                or, at predict, new; ordered ones are ranks; dates, also texts as in files, are days, month, weekday and
+                hour in their zone; missing numbers, and words for them, the median (``{"data": {"missing_indicators":
+                True}}`` of TunedClassifier: and where).
             y (array or series, (n,)): Labels: texts, whole numbers or truth values.
             sample_weight (array, (n,), optional): How many equal cases each row stands for, 0 or more. Where errors on
                 a class cost more, fit without weights, and multiply its column of predict_proba by the cost."""
@@ -176,8 +172,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
             rows = np.flatnonzero(kept)
             if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
-                if same := [f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)]:
-                    warn(f"{', '.join(same)}: an identifier, by its name and as every row has another value? Omit it")
+                if same := ", ".join(f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)):
+                    warn(f"{same}: an identifier, by its name and as every row has another value? Leave it out")
                 rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
             table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
             table.append([self._names[k].encode() for k in coded[rows]])
@@ -321,7 +317,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             args += ["--pair", f"{known.get(str(a), a)},{known.get(str(b), b)}"]
         return Effects(json.loads(self._run(X, y, "effects", *args, "--format", "json")),
                        {i: name for name, i in known.items()}, dict(zip(self._names, self.classes_.tolist())),
-                       lambda: self._run(X, y, "effects", *args, "--format", "html"))
+                       functools.partial(self._run, X, y, "effects", *args, "--format", "html"))
 
     def _run(self, X: Any, y: Any, command: str, *args: str) -> str:
         """The output of a command on the model file and the rows of X, with the labels y if they are there."""
@@ -352,7 +348,21 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     @property
     def hyperparameters_(self) -> dict[str, float]:
         """The hyperparameters in natural units, by the names of the report: see the class."""
-        return self._model.hyperparameters
+        return self._model.described[0]
+
+    @property
+    def coefficients_(self) -> Any:
+        """The coefficients of logistic regression, a table: class, prepared input, value and standard_error."""
+        rows, of = self._model.field("coefficients") or [], dict(zip(self._names, self.classes_.tolist()))
+        table = {key: [row[key] for row in rows] for key in ("class", "input", "value", "standard_error")}
+        return _table.frame({**table, "class": [of[name] for name in table["class"]]})
+
+    @property
+    def scales_(self) -> Any:
+        """The prepared inputs, a table: input, mean and scale, NaN with whiten; the kernel sees (x - mean) / scale."""
+        how, names = self._model.field("preprocess"), self._model.described[1]
+        none = {"mean": [0.0] * len(names), "scale": [np.nan if "root" in how else 1.0] * len(names)}
+        return _table.frame({"input": names, **{key: np.array(how.get(key, of)) for key, of in none.items()}})
 
     def __getattr__(self, name: str) -> Any:
         if re.fullmatch("_(model|inputs|names)|[a-z].*_", name) and "_model" not in vars(self):
@@ -461,10 +471,13 @@ class GaussianProcessClassifier(_Classifier):
 
     Attributes:
         classes_, n_features_in_, feature_names_in_: As in scikit-learn. log_evidence_ (float) is in nats.
+        scales_ (table): ``input``, ``mean`` and ``scale``, a standard deviation, of x, or with power of its power.
+            coefficients_ (table): of logistic_regression.
         hyperparameters_ (dict): Numbers in natural units, no logarithms. ``amplitude`` is a standard deviation of the
             latent function; ``length_scale`` and ``period`` are in units of the prepared inputs, with ard one for each
-            input, ``length_scale[age]``. ``2.noise.amplitude`` is of the second kernel of a sum or product,
-            ``class[a].amplitude`` of the kernel of a class; ``mean.`` and ``likelihood.`` begin other names."""
+            input, ``length_scale[age]``: times the scale in scales_, it has the units of X. ``2.noise.amplitude`` is of
+            the second kernel of a sum or product, ``class[a].amplitude`` of that of a class; ``mean.`` and
+            ``likelihood.`` begin other names."""
     def __init__(self, kernel: Part = "se", *, inference: Part = "ep", likelihood: Part = None, mean: Part = "zero",
                  classes: str = "joint", preprocess: str = "standardize", tune: Part = None,
                  cv: Optional[int] = None, random_state: Optional[int] = None, verbose: bool = False):
@@ -537,7 +550,7 @@ class TunedClassifier(_Classifier):
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
 
     Attributes:
-        classes_, n_features_in_, feature_names_in_, log_evidence_, hyperparameters_: As of GaussianProcessClassifier.
+        classes_, log_evidence_, hyperparameters_, scales_ and all others: As of GaussianProcessClassifier.
         answer_ (dict): ``model``, arguments, some as text of YAML, with which GaussianProcessClassifier fits the best
             one again (but for options of tune, and for predict); ``configuration``, its number; ``score``, which
             decides, in units of ``by``, with its 95 % interval ``low`` to ``high``, over ``cases`` held out by
@@ -549,8 +562,7 @@ class TunedClassifier(_Classifier):
             score, difference, low, high, p and in_set; ``skill``, whether it is better than chance; ``trust``, reasons
             to doubt with remedies; ``dataset``, ``label``, ``left_out``, ``suspects``, ``drivers`` and ``recalibrated``
             as ``explain("drivers")`` says. The score is information_bits, how many bits per case log loss is below that
-            of guessing by class frequencies. ``"evaluate": {"nested": {"score": "error_rate"}}`` lets another one
-            decide.
+            of guessing by class frequencies; ``"evaluate": {"nested": {"score": "error_rate"}}`` takes another one.
         report_ (Report): The report of the run with all models by number, which a notebook shows as a page.
         study_ (text): The study that has run, as YAML; the default one says what each column is taken for, and why.
             ``TunedClassifier(study_)`` runs it again for a table with these columns, also after changes."""
@@ -561,15 +573,16 @@ class TunedClassifier(_Classifier):
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
         seed, name = {} if self.random_state is None else {"seed": _seed(self.random_state)}, ""
         settings = ["--set", "report.formats=[html]", *(f"--set=seed={v}" for v in seed.values())]
-        model, known, own = _sections(self.study)
-        text = json.dumps({"data": known}, default=plain)
         if yaml := not isinstance(self.study, (Mapping, type(None))):
             text = os.fspath(self.study)
             if "\n" not in text and ": " not in text:
                 text, name = pathlib.Path(text).read_text(encoding="utf-8"), text
-        made = json.loads(process.ask("table", text.encode(), name=name or "study.yaml", table=data,
+        else:
+            text = json.dumps(self.study or {}, default=plain, ensure_ascii=False)
+        made = json.loads(process.ask("table", text.encode(), name=name or "study.yaml" * yaml, table=data,
                                       columns=[i.name for i in self._inputs])[1])
-        data, name = made["data"], name or "study.yaml" * yaml * (made["text"] != text)
+        data, model, own = made["data"], made["model"], made["sections"]
+        name = name or "study.yaml" * yaml * (made["text"] != text)
         if not yaml and not model:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
             texts = [i.name for i in self._inputs if i.kind == "text"] + [self._label]
@@ -600,13 +613,3 @@ class TunedClassifier(_Classifier):
         decisions = {"threshold": model.field("threshold"), **((best["evaluations"] or [{}])[0].get("decisions") or {})}
         more = {"model": {**model.arguments(), "tune": tune}, "scores": best["scores"], "decisions": decisions}
         self.answer_ = {**run["answer"], **more} if "answer" in run else {}
-
-
-def _sections(study: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The model of a mapping, its section data, and its other sections."""
-    study = study if isinstance(study, Mapping) else {}
-    place = {key: key[:-1] if key[:-1] in PARTS else key for key in study}  # the plural, as in kernels, is a list
-    model = {**study.get("model", {}), **{place[key]: of for key, of in study.items() if place[key] in PARTS}}
-    data = {**study.get("data", {}), **{key: study[key] for key in {"preprocess"} & {*study}}}
-    rest = {*study} - {"model", "data", "preprocess"}
-    return model, data, {key: study[key] for key in study if key in rest and place[key] not in PARTS}

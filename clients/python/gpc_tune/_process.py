@@ -58,6 +58,10 @@ class InvalidError(GpcTuneError, ValueError):
     """A mistake in data, parameters or a study; the text says where, and what to do."""
 
 
+class Wait(GpcTuneError):
+    """There is no point to ask for before the value of another one is told."""
+
+
 class GpcTuneWarning(UserWarning):
     """A warning of the program about the data or a fit."""
 
@@ -191,11 +195,6 @@ class Process:
             return "\n    ".join([(f"{shown}:{at[2]}:{at[3]}: " if shown else "") + at[4], *line])
         return re.sub(r"(?m)^(.+?\.yaml):(\d+):(\d+): (.*)", quoted, message)
 
-    def forget(self) -> None:
-        """Closes what a fork of this interpreter has inherited; the process belongs to its parent."""
-        self.close.detach(), self._child.stdin.close(), self._child.stdout.close()  # type: ignore[union-attr]
-        self._child.returncode = 0
-
 
 def error(text: str, code: Optional[int]) -> GpcTuneError:
     """The exception of a message of the program."""
@@ -231,7 +230,9 @@ def _forked() -> None:
     global _resident, _choosing
     _resident, _choosing = (lambda: None), threading.RLock()
     while _processes:
-        _processes.pop().forget()
+        one = _processes.pop()  # it belongs to the parent
+        one.close.detach(), one._child.stdin.close(), one._child.stdout.close()  # type: ignore[union-attr]
+        one._child.returncode = 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -299,10 +300,10 @@ class Model:
                 "preprocess": self.field("preprocess")["how"]}
 
     @functools.cached_property
-    def hyperparameters(self) -> dict[str, float]:
-        """The hyperparameters in natural units by name; none of a classifier that is no Gaussian process."""
+    def described(self) -> tuple[dict[str, float], list[str]]:
+        """The hyperparameters in natural units by name, and the names of the prepared inputs."""
         response, out = self._working().ask("load", self.file, name=self.name)
-        return dict(zip(response.get("columns", ()), np.frombuffer(out, "<f8").tolist()))
+        return dict(zip(response.get("columns", ()), np.frombuffer(out, "<f8").tolist())), response["classes"]
 
     def _working(self) -> Process:
         """The process that has predicted before, or another if that has ended or runs a command."""

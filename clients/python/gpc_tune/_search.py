@@ -14,9 +14,8 @@ import weakref
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
-
 from ._classifiers import Part, Report, _seed, plain
-from ._process import GpcTuneError, InvalidError, Process, keep, warn
+from ._process import GpcTuneError, InvalidError, Process, Wait, keep, warn
 
 Value = Union[float, int, str, bool, None]
 Path = Union[str, "os.PathLike[str]", None]
@@ -64,8 +63,8 @@ class Search:
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
-        n_jobs (int): Points that can be out before their values are told, -1 for as many as cores. bayes, auto and
-            cmaes propose each without the values of n_jobs - 1 others, in a folder as it began; nelder_mead has one.
+        n_jobs (int): Points that can be out before their values are told, -1 for as many as cores. The k-th point of
+            bayes, auto and cmaes needs the values of the first k - n_jobs, and ask raises Wait; nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where one Python keeps the search; it goes on with the same arguments, or more trials.
@@ -117,10 +116,10 @@ class Search:
             return self._process.command(*args, **options)
 
     def ask(self) -> Optional[Asked]:
-        """The next point, or None if all are told: then ``done`` is True. An error if the method waits for values."""
+        """The next point, or None if all are told: then ``done`` is True. Raises Wait where values come first."""
         out = self._next()
         if out is None and not self.done:
-            raise GpcTuneError("tell values first: the method waits for " + ", ".join(one.id for one in self.untold_))
+            raise Wait("tell values first: the method waits for " + ", ".join(one.id for one in self.untold_))
         return out
 
     def _next(self) -> Optional[Asked]:

@@ -10,7 +10,6 @@ import sys
 from typing import Any, Callable, Iterable, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
-
 from ._process import warn
 
 ID = re.compile(r"(?i)^(id|uuid|key|index|row|unnamed: 0)$|[_ .-](id|nr|no|key)$|(?-i:[a-z](Id|ID|Nr|No)$)")
@@ -79,8 +78,8 @@ def columns_of(X: Any) -> tuple[Optional[list[Any]], list[Any], int]:
 
 def aware(values: Any) -> Optional[str]:
     """The time zone of dates by its name in the program, empty for dates without one, and None for other values."""
-    dates = [values.dtype] if values.dtype.kind == "M" else values if values.dtype.kind == "O" else []
-    zones = [getattr(v, "tzinfo", getattr(v, "tz", None)) for v in dates if dates == [v] or hasattr(v, "isoformat")]
+    zones = [getattr(values.dtype, "tz", None)] if values.dtype.kind == "M" else [
+        getattr(v, "tzinfo", None) for v in (values if values.dtype.kind == "O" else ()) if hasattr(v, "isoformat")]
     zone = re.sub("^UTC(?=[+-])", "", str(next(filter(None, zones), "")))
     return (zone if re.match("$|[+-]|.*/", zone) else "utc") if zones else None
 
@@ -128,8 +127,7 @@ def read(values: Any, name: str, ask: Callable[..., Any]) -> tuple[Any, str, Opt
 
 
 def learn(names: Optional[list[Any]], columns: list[Any], taken: Iterable[str], ask: Any) -> list[Column]:
-    """The inputs that the columns of a training table are, with names that differ from each other. read changes texts.
-    """
+    """The inputs that the columns of a training table are, with different names. Columns of texts become as read."""
     used, out = set(taken), []
     for j, values in enumerate(columns):
         name = str(names[j]).strip() if names is not None else f"x{j + 1}"
@@ -155,8 +153,7 @@ def identifies(column: Column, values: Values) -> bool:
 
 
 def values_of(values: Any, kind: str, local: bool = False) -> Values:
-    """The values of a column of this kind, dates with a zone in UTC unless local. What cannot have the kind is text,
-    which the program reports."""
+    """The values of a column of this kind, zoned dates in UTC unless local. Others are texts, which are reported."""
     try:
         if kind == "number":
             out = numbers(np.asarray(values) if hasattr(values, "cat") else values)

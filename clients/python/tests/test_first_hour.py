@@ -112,7 +112,11 @@ def test_laplace_tunes_for_ep():
         assert tunes(inference=inference) == tunes() == "laplace", inference
     for inference in ({"pl": {"inducing": 50}}, {}, "vb", ["ep", "pl"], ["base_rate"], "laplace"):
         assert tunes(inference=inference) is None, inference
-    assert tunes(likelihood="logit") is None
+    for likelihood in ("logit", "ordinal", {"probit": None}, ["probit", "logit"]):
+        for inference in ("ep", "sampling"):
+            assert tunes(likelihood=likelihood, inference=inference) == "laplace"
+    for likelihood in ("noisy_threshold", "{step: }", "multinomial_probit"):  # which Laplace's method does not take
+        assert (tunes(likelihood=likelihood), tunes(likelihood=likelihood, inference="sampling")) == (None, "ep")
 
 
 def test_a_label_with_the_name_of_an_input_leaves_the_inputs_their_names():
@@ -694,7 +698,7 @@ def test_hyperparameters_have_the_names_and_numbers_of_the_report():
     logs = model._model.field("theta")
     assert np.allclose(sorted(np.exp(list(logs.values()))), sorted(model.hyperparameters_.values()), rtol=1e-12)
     assert pickle.loads(pickle.dumps(model)).hyperparameters_ == model.hyperparameters_
-    assert gpc_tune.GaussianProcessClassifier(inference="logistic_regression").fit(X, Y).hyperparameters_ == {}
+    assert gpc_tune.GaussianProcessClassifier(inference="base_rate").fit(X, Y).hyperparameters_ == {}
 
 
 def test_one_text_among_numbers_is_a_missing_value():

@@ -43,6 +43,9 @@ func save(f *ModelFile, name string) error {
 // Hyperparameters are the hyperparameters of the model, as in modelfile.Fitted.
 func (c *Classifier) Hyperparameters() []record.Named { return c.fitted.Hyperparameters() }
 
+// InputNames lists the inputs as the kernel sees them: a category has one for each level.
+func (c *Classifier) InputNames() []string { return c.file.Columns.ColumnNames() }
+
 // Classifier is a model file with its posterior.
 type Classifier struct {
 	fitted    *modelfile.Fitted
