@@ -31,8 +31,8 @@ type TableStudy struct {
 	Given map[string]any `json:"given"` // what init takes of Data, with inputs that the study names
 	Rest  map[string]any `json:"rest"`  // other keys of the study, which replace those of init
 
-	// Model has the parts of models that a mapping of Python has, below model or without it: kernel,
-	// or in the plural kernels. Sections are its other sections but for data.
+	// Model has the parts of models that a mapping of Python has. They are below model or without
+	// it, such as kernel, or kernels. Sections has its other sections, without data.
 	Model    map[string]any `json:"model"`
 	Sections map[string]any `json:"sections"`
 }
