@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/gpc-tune/gpc-tune/approx"
-	"github.com/gpc-tune/gpc-tune/approx/param"
 	"github.com/gpc-tune/gpc-tune/experiments/declared"
 	"github.com/gpc-tune/gpc-tune/internal/build"
 	"github.com/gpc-tune/gpc-tune/internal/machine"
@@ -231,24 +230,19 @@ type Fitted struct {
 	file      *File
 	objective *objective.Objective
 	point     *objective.Point // the fit at the file's theta
-	params    []param.Spec     // hyperparameters of Compared
+	natural   []record.Named   // hyperparameters of Compared that are numbers
 }
 
 // Hyperparameters are the hyperparameters of the fit, in natural units and named by input, as in
 // length_scale[age].
 func (c *Fitted) Hyperparameters() (out []record.Named) {
-	specs, values, origins := c.params, []float64(nil), c.file.Columns.Origins()
-	if c.Compared != nil {
-		values = c.Compared.Summary().Natural
-	} else if c.point != nil {
-		specs, values = c.objective.Layout.Specs, c.objective.Layout.Natural(c.point.Theta)
+	if c.point == nil {
+		return c.natural
 	}
-	for i, v := range values {
-		if c.Compared != nil && specs[i].Map.Discrete() { // a choice, which is no number
-			continue
-		}
-		of := record.Hyperparameter{Name: specs[i].Name}
-		if column := specs[i].Column; column > 0 {
+	l, origins := c.objective.Layout, c.file.Columns.Origins()
+	for i, v := range l.Natural(c.point.Theta) {
+		of := record.Hyperparameter{Name: l.Specs[i].Name}
+		if column := l.Specs[i].Column; column > 0 {
 			of.Column = origins[column-1]
 		}
 		out = append(out, record.Named{Name: of.Shown(), Value: record.Number(v)})
@@ -444,7 +438,16 @@ func (c *Fitted) posterior(m declared.Model) (evidence float64, err error) {
 		if err != nil {
 			return 0, Wrong("state", "%w", err)
 		}
-		c.params = m.Comparator.Params(len(f.Columns.ColumnNames()), f.Columns.Classes)
+		values, origins := c.Compared.Summary().Natural, f.Columns.Origins()
+		for i, p := range m.Comparator.Params(len(f.Columns.ColumnNames()), f.Columns.Classes) {
+			of := record.Hyperparameter{Name: p.Name}
+			if p.Column > 0 {
+				of.Column = origins[p.Column-1]
+			}
+			if !p.Map.Discrete() { // a choice is no number
+				c.natural = append(c.natural, record.Named{Name: of.Shown(), Value: record.Number(values[i])})
+			}
+		}
 		return c.Compared.Summary().LogEvidence, nil
 	}
 	if on := m.On(c.Data.Y.Classes); f.Schema == condensed {
