@@ -116,8 +116,9 @@ type Skill struct {
 	AtLeast Number `json:"at_least"`
 	// whether the predictions are better than chance, by a permutation test at 5 % with the largest
 	// statistic of all that competed; by log evidence: by more than 1 nat
-	Known  bool `json:"known"`
-	Better bool `json:"better"` // known, and difference is above 0
+	Known bool `json:"known"`
+	// known, and difference is above 0; at_least may still be below 0
+	Better bool `json:"better"`
 }
 
 // Recalibrated is a calibration that was learnt from the predictions of all other folds for each

@@ -169,3 +169,36 @@ func TestNoWrongDecisionIsNoAlarm(t *testing.T) {
 		}
 	}
 }
+
+// The bound of skill is what docs/mathematics.md says: 120 held-out cases in three folds of 80
+// training cases have the factor 1 + 120/80 for the squared standard error, and t of 119 degrees of
+// freedom is 3.37417 at 99.95 %, where the normal quantile is 3.29053.
+func TestBoundOfSkill(t *testing.T) {
+	const n = 120
+	bits := func(i int) float64 { return 0.02 + 0.9*math.Sin(float64(i)) }
+	other := func(i int) float64 { return 0.02 + 0.9*math.Cos(float64(i)) }
+	for _, all := range [][]func(int) float64{{bits}, {bits, other}} {
+		m, lines := reporttest.Held(n, all...)
+		a := reporttest.Build(t, m, lines).Answer
+		mean, squares := 0.0, 0.0
+		for i := range n {
+			mean += all[a.Configuration](i) / n
+		}
+		for i := range n {
+			d := all[a.Configuration](i) - mean
+			squares += d * d
+		}
+		score := mean
+		if len(all) > 1 {
+			score = min(score, float64(a.Corrected))
+		}
+		se := math.Sqrt(squares / (n - 1) / n)
+		want := score - 1.6448536*math.Sqrt(1+120.0/80)*3.37417/3.29053*se
+		if math.Abs(float64(a.Skill.AtLeast)-want) > 2e-6 {
+			t.Errorf("%d configurations: at least %v, want %v", len(all), a.Skill.AtLeast, want)
+		}
+		if a.Skill.Better != (a.Skill.Known && mean > 0) || a.Skill.AtLeast >= 0 {
+			t.Errorf("mean %v, skill %+v", mean, a.Skill)
+		}
+	}
+}

@@ -122,14 +122,20 @@ func TestUnreadCellsOfOtherForms(t *testing.T) {
 	}
 }
 
-// A plain numeric input that is all text in two cases or more is an error, if the text is a number in
-// another notation. Other texts, single cases, and columns with one number are not.
+// A numeric input that is all text in two cases or more is an error, and so are two inputs of a
+// single case whose texts are numbers in another notation. Words for missing values, other single
+// cases, and columns with one number are not.
 func TestCheckNumbers(t *testing.T) {
 	train := map[string]string{"comma": "a;s;y\n1,5;2,5;u\n2,5;3,5;v\n", "point": "a;s;y\n1.5;2.5;u\n2.5;3.5;v\n"}
 	for _, c := range []struct{ decimal, rows, want string }{
 		{"comma", "1.5;1,5\n3.25;2,5\n", `no value of "a" is a number as in the training file; one is "1.5"; this model reads decimal: comma`},
 		{"point", "1.5;1,5\n3.25;2,5\n", `no value of "s" is a number as in the training file; one is "1,5"; this model reads decimal: point`},
-		{"comma", "1,5;x\n3,25;y\n;\n", ""},
+		{"comma", "1,5;x\n3,25;y\n;\n", `no value of "s" is a number as in the training file; one is "x"; correct the column, or leave it out`},
+		{"comma", "1,5;n/a\n3,25;y\n;\n", ""},
+		{"comma", "1,5;n/a\n3,25;unknown\n;\n", ""},
+		{"comma", "1,5;x\n", ""},
+		{"comma", "x;y\n", ""},
+		{"point", "1,5;2,5\n", `no value of "s" is a number as in the training file; one is "2,5"; this model reads decimal: point`},
 		{"comma", "1.5;1,5\n3,25;2,5\n", ""},
 		{"comma", "1.5;1,5\n", ""},
 		{"comma", "1.5;1,5\n;2,5\n", ""},

@@ -174,7 +174,7 @@ func TestAnotherNotationIsRefused(t *testing.T) {
 	if !errors.Is(err, spec.ErrInvalid) || !strings.Contains(err.Error(), want) || out.Len() > 0 {
 		t.Errorf("%v, written %q", err, out.String())
 	}
-	if _, err = c.Stream(t.Context(), "-", strings.NewReader("a;b\n1.5;2.5\n"), spec.Deciding{}, &out); err != nil {
+	if _, err = c.Stream(t.Context(), "-", strings.NewReader("a;b\n1.5;2,5\n"), spec.Deciding{}, &out); err != nil {
 		t.Errorf("one case: %v", err)
 	}
 }
