@@ -88,7 +88,14 @@ var (
 		return fmt.Sprintf("%d,%d.%04d,%d,%s", 5*(i/4*7%24)-60, 5*(i/4*11%24)-60, i%4, i/4, class(i/4%2 == 1))
 	})
 	inside = rows("x,c", 60, func(i int) string { return fmt.Sprintf("%.2f,%s", float64(i-30)/30, class(i*7%30+i > 45)) })
-	sine   = rows("x,y", 60, func(i int) string { return fmt.Sprintf("%.1f,%.6f", float64(i)/10, math.Sin(float64(i)/10)) })
+	// the noise multiplies the label, by a factor that ranges as widely for all x
+	multiplied = rows("x,y", 120, func(i int) string {
+		return fmt.Sprintf("%.3f,%.6f", float64(i*37%120)/30, math.Exp(float64(i*37%120)/30+0.4*math.Sin(float64(7*i*i))))
+	})
+	logarithms = rows("x,y", 120, func(i int) string {
+		return fmt.Sprintf("%.3f,%.6f", float64(i*37%120)/30, float64(i*37%120)/30+0.4*math.Sin(float64(7*i*i)))
+	})
+	sine = rows("x,y", 60, func(i int) string { return fmt.Sprintf("%.1f,%.6f", float64(i)/10, math.Sin(float64(i)/10)) })
 	// inputs of very different size
 	uneven  = "x,y,c\n-1.17884e+09,-1.14816e-09,a\n6.69469e+08,-2.29391e-09,b\n-1.43384e+08,-2.25608e-09,a\n1.10097e+09,2.02898e-10,b\n1.35632e+09,-5.04183e-10,a\n3.98195e+08,-2.85877e-10,b\n-7.38327e+08,1.45324e-10,a\n-1.25721e+09,-3.54662e-10,b\n6.96596e+08,5.7529e-11,a\n-4.10288e+08,2.18947e-09,b\n"
 	outside = rows("x,c", 4, func(i int) string { return fmt.Sprintf("%d,%s", 1000*(2*i-3), class(i > 1)) })
@@ -197,6 +204,9 @@ var follow = []followed{
 		then: Options{Resume: true}},
 	{kind: cause.LoneOptimum, remedy: "raise restarts", before: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 2}\n" + twoFolds, after: fewCrabs + byProbit + "tune: {method: bfgs, restarts: 20}\n" + twoFolds},
 	{kind: cause.HeldNoise, remedy: "likelihood: {gaussian: {noise: {init: 1}}} tunes it", data: line, before: numbers + withKernel("se", "gaussian", "exact") + twoFolds,
+		after: numbers + withKernel("se", "{gaussian: {noise: {init: 1}}}", "exact") + twoFolds},
+	{kind: cause.UnequalNoise, remedy: "a transformation of the label, such as its logarithm; gaussian assumes equal noise", data: multiplied,
+		before: numbers + withKernel("se", "{gaussian: {noise: {init: 1}}}", "exact") + twoFolds, files: map[string]string{"t.csv": logarithms},
 		after: numbers + withKernel("se", "{gaussian: {noise: {init: 1}}}", "exact") + twoFolds},
 	{kind: cause.Recalibrable, remedy: "predict: {calibrate: platt}", before: unsure + "100}\n" + byEP + twoFolds, after: unsure + "100}\n" + byEP + "predict: {calibrate: platt}\n" + twoFolds},
 	{kind: cause.Recalibrable, remedy: "predict: {calibrate: temperature}", before: unsure + "200}\n" + byEP + twoFolds, after: unsure + "200}\n" + byEP + "predict: {calibrate: temperature}\n" + twoFolds},

@@ -27,4 +27,16 @@ type Drivers struct {
 	Repeats int          `json:"repeats"`           // number of permutations of each input
 	Inputs  []Importance `json:"inputs"`            // the most important first
 	Missing string       `json:"missing,omitempty"` // why there are no importances
+	Unequal *Unequal     `json:"unequal,omitempty"` // an input on which the size of errors depends
+}
+
+// Unequal is the dependence of the size of standardized errors of numeric predictions on an input.
+type Unequal struct {
+	Input string `json:"input"` // column of the file
+	Rho   Number `json:"rho"`   // rank correlation of the size of the errors with the input
+	P     Number `json:"p"`     // p value of no dependence, times the number of inputs
+	// fraction of the targets in their 95 % intervals, in the third of the cases with the lowest
+	// values of the input
+	Low  Number `json:"low"`
+	High Number `json:"high"` // likewise in the third with the highest values
 }

@@ -78,6 +78,7 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 	out.noise(c)
 	out.averages(folds)
 	out.calibration(c, a.Recalibrated, folds)
+	out.unequalNoise(folds)
 	if n := a.Nested; n != nil && 2*n.Wins < n.Folds {
 		out.add(cause.UnstableChoice, n.Folds-n.Wins,
 			"the choice is unstable: other configurations were chosen in %d of %d outer folds", n.Folds-n.Wins, n.Folds)
@@ -87,6 +88,51 @@ func (r *Report) trust(of contested, a Answer, folds []*Study) []Trust {
 			"the score is optimistic: a race on the same held-out cases cut %d others, which no correction counts", cut)
 	}
 	return out.reasons
+}
+
+// The dependence of the size of errors on a variable is a reason to doubt at the level unequal. One
+// test is for the predicted mean, and one for all inputs. A weaker rank correlation than leastRho
+// changes intervals little.
+const unequal, leastRho = calibrated / 2, 0.1
+
+// ShowsUnequal reports whether the size of errors depends on one of some variables.
+func ShowsUnequal(u cv.Unequal, variables int) bool {
+	return u.P*float64(variables) <= unequal && math.Abs(u.Rho) >= leastRho
+}
+
+// unequalNoise adds the doubt that errors of numbers are larger for some predicted means.
+func (d *doubts) unequalNoise(folds []*Study) {
+	var parts []cv.Predictions
+	for _, s := range folds {
+		if s.Predictions != nil && s.Predictions.Numeric() {
+			parts = append(parts, *s.Predictions)
+		}
+	}
+	if parts == nil {
+		return
+	}
+	all := cv.Pool(parts...)
+	if u := all.Unequal(all.Mean); ShowsUnequal(u, 1) {
+		d.add(cause.UnequalNoise, len(all.Cases), "%s", unequalText("the predicted value", u.Low, u.High))
+	}
+}
+
+// unequalText describes the dependence of intervals on a variable.
+func unequalText(variable string, low, high float64) string {
+	return fmt.Sprintf("the size of errors depends on %s: predicted intervals of 95 %% hold %.3g %% of the targets "+
+		"where it is lowest (a third of the cases), and %.3g %% where it is highest", variable, 100*low, 100*high)
+}
+
+// DoubtDrivers adds the doubt that errors depend on an input, if the drivers of an answer show it.
+// It takes the place of the same doubt about the predicted value.
+func (r *Report) DoubtDrivers(a *Answer) {
+	if a.Drivers == nil || a.Drivers.Unequal == nil {
+		return
+	}
+	a.Trust = slices.DeleteFunc(a.Trust, func(t Trust) bool { return t.Kind == cause.UnequalNoise })
+	u, d := a.Drivers.Unequal, doubts{at: r.setting(a.Configuration)}
+	d.add(cause.UnequalNoise, a.Cases, "%s", unequalText(u.Input, float64(u.Low), float64(u.High)))
+	a.Trust = append(a.Trust, d.reasons...)
 }
 
 // doubtful reports whether a failure is a reason to doubt the best: a whole job failed, and not for

@@ -66,7 +66,9 @@ func drive(dir string, r *reports.Report, measure func(reports.Answer) (*record.
 				d.Of, news = of, true
 			}
 		}
-		if answers[i].Drivers = d; d != nil {
+		answers[i].Drivers = d
+		r.DoubtDrivers(&answers[i])
+		if d != nil {
 			all = append(all, d)
 		}
 	}

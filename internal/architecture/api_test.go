@@ -48,8 +48,8 @@ func (e *exports) add(p *types.Package) {
 // The packages for other programs, and their kits, export no more than these numbers of types with
 // functions, and of methods. What is exported has to be kept, so a number goes up on purpose only.
 func TestExportsAreFew(t *testing.T) {
-	most := map[string]exports{"approx": {148, 226}, "objective": {156, 301}, "search": {90, 110}, "cv": {73, 47},
-		"record": {60, 50}, "reports": {170, 84}, "experiments": {124, 96}}
+	most := map[string]exports{"approx": {148, 226}, "objective": {156, 301}, "search": {90, 110}, "cv": {74, 48},
+		"record": {60, 50}, "reports": {171, 85}, "experiments": {124, 96}}
 	got := map[string]exports{}
 	for _, p := range program(t) {
 		if !slices.Contains(library, room(p)) && !slices.Contains(kits, room(p)) {

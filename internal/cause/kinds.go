@@ -151,6 +151,8 @@ var (
 	HeldNoise     = kind("held_noise", "the noise was held, not tuned", "all predicted variances rest on it")
 	Miscalibrated = kind("miscalibrated", "its probabilities or variances are not calibrated",
 		"they are too large or too small")
+	UnequalNoise = kind("unequal_noise", "errors are larger for some cases than for others, beyond their intervals",
+		"intervals are too wide for some and too narrow for others")
 	Recalibrable    = kind("recalibrable", "calibration makes its probabilities better", "")
 	LaplaceAverages = kind("laplace_averages", "averages of Laplace's method differ from the probabilities at its mode",
 		"averages are too near to equal where classes are separate, probabilities at the mode too sure elsewhere")

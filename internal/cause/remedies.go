@@ -73,6 +73,7 @@ var remedies = []remedy{
 	{kind: Incomplete, text: "run with --resume"},
 	{kind: LoneOptimum, strategies: restarts, text: "raise restarts"},
 	{kind: HeldNoise, text: "likelihood: {gaussian: {noise: {init: 1}}} tunes it"},
+	{kind: UnequalNoise, text: "a transformation of the label, such as its logarithm; gaussian assumes equal noise"},
 	{kind: Recalibrable, text: "predict: {calibrate: platt}"},
 	{kind: Recalibrable, text: "predict: {calibrate: temperature}"},
 	{kind: LaplaceAverages, text: "inference: ep, with tune: {inference: laplace}"},

@@ -279,8 +279,37 @@ func (h heldOutCases) drivers(ctx context.Context, seed uint64, most int) (*reco
 	}
 	e.Importance, err = explain.Importances(x, data.Pick(h.Groups, rows), h.models[0].inputs(), bits, cardRepeats, seed)
 	e.Sort()
-	d.Inputs = e.Importance
+	d.Inputs, d.Unequal = e.Importance, h.unequal()
 	return d, err
+}
+
+// unequal is the input on which the size of errors depends most surely; nil: it is shown for none.
+// Only numbers are tested.
+func (h heldOutCases) unequal() *record.Unequal {
+	if !h.Numeric() {
+		return nil
+	}
+	var best *record.Unequal
+	var numbers []explain.Input
+	for _, in := range h.models[0].inputs() {
+		k := slices.IndexFunc(h.source.Schema.Inputs, func(c data.Column) bool { return c.Name == in.Name })
+		if len(in.Columns) == 1 && k >= 0 && h.source.Schema.Inputs[k].Levels == nil {
+			numbers = append(numbers, in)
+		}
+	}
+	for _, in := range numbers {
+		x := make([]float64, len(h.at))
+		for i, at := range h.at {
+			x[i] = h.source.X.At(at, in.Columns[0])
+		}
+		u := h.Unequal(x)
+		if p := record.Number(u.P * float64(len(numbers))); reports.ShowsUnequal(u, len(numbers)) &&
+			(best == nil || p < best.P) {
+			best = &record.Unequal{Input: in.Name, Rho: record.Number(u.Rho), P: p, Low: record.Number(u.Low),
+				High: record.Number(u.High)}
+		}
+	}
+	return best
 }
 
 // bits are log₂ p(y|x) of some rows with other inputs x, each by the fit that does not know the

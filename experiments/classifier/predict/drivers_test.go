@@ -2,6 +2,7 @@ package predict
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/gpc-tune/gpc-tune/experiments/plan"
 	"github.com/gpc-tune/gpc-tune/experiments/plan/plantest"
 	"github.com/gpc-tune/gpc-tune/experiments/run"
+	"github.com/gpc-tune/gpc-tune/internal/cause"
 	"github.com/gpc-tune/gpc-tune/record"
 	"github.com/gpc-tune/gpc-tune/reports"
 )
@@ -274,5 +276,61 @@ func TestTheBaseRateHasNoDrivers(t *testing.T) {
 	}
 	if a := r.Answer; a.Configuration != 1 || a.Drivers != nil {
 		t.Errorf("#%d is the best, with the drivers %+v", a.Configuration, a.Drivers)
+	}
+}
+
+// A regression whose noise grows with dose, while its mean is symmetric in it, is doubted for dose
+// alone, with the share of targets in the intervals of the lowest and of the highest third.
+func TestErrorsThatDependOnAnInputAreDoubted(t *testing.T) {
+	for _, growth := range []float64{1, 6} {
+		dir, rng, text := t.TempDir(), rand.New(rand.NewPCG(5, 5)), "dose,other,y\n"
+		for range 150 {
+			dose := rng.Float64()
+			noise := math.Pow(growth, dose-0.5) * rng.NormFloat64()
+			text += fmt.Sprintf("%.4f,%.4f,%.4f\n", dose, rng.Float64(), 20*(dose-0.5)*(dose-0.5)+noise)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "doses.csv"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := plantest.Planned(t, "name: doses\ndata: {train: "+filepath.Join(dir, "doses.csv")+", label: y}\n"+
+			"model: {kernel: se, likelihood: {gaussian: {noise: {init: 1}}}, inference: exact}\nevaluate: {kfold: {k: 3}}\n")
+		r, _, err := Run(t.Context(), p, filepath.Join(dir, "run"), run.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(r.Answer.Trust, func(t reports.Trust) bool { return t.Kind == cause.UnequalNoise })
+		if growth == 1 {
+			if at >= 0 || r.Answer.Drivers.Unequal != nil {
+				t.Errorf("equal noise: %+v", r.Answer.Trust)
+			}
+			continue
+		}
+		u := r.Answer.Drivers.Unequal
+		if u == nil || u.Input != "dose" || at < 0 {
+			t.Fatalf("%+v, trust %+v", u, r.Answer.Trust)
+		}
+		low, high, rows := 0, 0, []int{}
+		inside := map[int]bool{}
+		for _, s := range r.Answer.Scored() {
+			for i, row := range s.Predictions.Cases {
+				rows = append(rows, row)
+				inside[row] = math.Abs(s.Predictions.Targets[i]-s.Predictions.Mean[i]) < 1.96*math.Sqrt(s.Predictions.Variance[i])
+			}
+		}
+		source := p.Studies[0].Job.Set.Source
+		slices.SortFunc(rows, func(i, j int) int { return cmp.Compare(source.X.At(i, 0), source.X.At(j, 0)) })
+		for i := range 50 {
+			if inside[rows[i]] {
+				low++
+			}
+			if inside[rows[100+i]] {
+				high++
+			}
+		}
+		want := fmt.Sprintf("depends on dose: predicted intervals of 95 %% hold %d %% of the targets where it is lowest "+
+			"(a third of the cases), and %d %% where it is highest", 2*low, 2*high)
+		if !strings.Contains(r.Answer.Trust[at].Text, want) || low <= high {
+			t.Errorf("%s\nwant %s", r.Answer.Trust[at].Text, want)
+		}
 	}
 }
