@@ -52,6 +52,7 @@ func writeStarted(name, text, sections string, force bool) (err error) {
 
 func initCommand() *cobra.Command {
 	var source, label, known, sections, within string
+	var inputs []string
 	var force bool
 	c := &cobra.Command{
 		Use:   "init [DATA | FILE.yaml]",
@@ -84,6 +85,7 @@ func initCommand() *cobra.Command {
 				return fmt.Errorf("%w: %w", spec.ErrInvalid, err)
 			}
 			given.Label = label
+			given.MakeInputs(inputs)
 			started, err := catalogue.Starter(c.Context(), name, source, given, limit)
 			var unclear *columns.UnclearLabel
 			if errors.As(err, &unclear) {
@@ -102,6 +104,9 @@ func initCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "predicts %s\n", terminal.OneLine(started.About))
+			for _, note := range started.Notes {
+				fmt.Fprintf(c.ErrOrStderr(), "note: %s\n", terminal.OneLine(note))
+			}
 			warnAll(c, started.Warnings)
 			if started.LeftOut != "" {
 				fmt.Fprintf(c.ErrOrStderr(), "left out for lack of time: %s\n", terminal.OneLine(started.LeftOut))
@@ -115,6 +120,8 @@ func initCommand() *cobra.Command {
 	c.Flags().StringVar(&source, "data", "crabs", "a bundled data set or a file of training data")
 	c.Flags().StringVar(&label, "label", "",
 		"the column of the label: its name, or its number from 1 (default: as the file tells, or init asks)")
+	c.Flags().StringArrayVar(&inputs, "input", nil, "a column that is an input, though it looks like a group or an "+
+		"id; may be given several times")
 	c.Flags().StringVar(&within, "time", "", "the time that the study may take on this machine: 2m, 30m, 4h, or "+
 		"overnight, which is 8h (default: about 2m on any machine)")
 	c.Flags().StringVar(&known, "given", "{}", "what the package gpc_tune for Python knows of the columns")

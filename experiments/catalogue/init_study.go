@@ -150,6 +150,7 @@ type Started struct {
 	Seconds  float64  // expected duration, with a worker for every core; 0: unknown
 	LeftOut  string   // parts of a larger study that would take too long; empty: none
 	Warnings []string // warnings of the plan
+	Notes    []string // what the user should decide or know about columns
 }
 
 // ordered returns all studies from the largest to the smallest. Studies with the full covariance

@@ -62,6 +62,7 @@ type Table struct {
 	Why        string       // reason why the column is the label
 	Candidates []Candidate  // columns that may be the label, the most likely first; none: the user named it
 	unclear    string       // why the most likely candidate is not clear; empty: it is
+	Notes      []string     // what the user should decide or know about columns
 	Skewed     []string     // inputs of numbers, none below 0, that a power or logarithm may make symmetric
 	shares     []string     // columns of numbers that add up to 1 in every row
 	Classes    []data.Count // classes of the label, in order of their texts; none if it is a number

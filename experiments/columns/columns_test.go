@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,12 +115,105 @@ func TestFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for j, want := range []string{"if -999 (7 times) stands for a missing value, add it to missing_values", "",
+	for j, want := range []string{"numbers, 0 to 8.4, mean 4.18491; -999 (7 times) is taken for a missing value", "",
 		"times of the day, 00:30 to 23:30", ""} {
 		found := table.Columns[j].Found
 		if !strings.Contains(found, want) || want == "" && strings.Contains(found, "missing") {
 			t.Errorf("%s: %s", table.Names[j], found)
 		}
+	}
+}
+
+// A code is a missing value of the file if it occurs three times, farther from all others than three
+// times their range, and if no other column may have it as a value. Otherwise a note asks.
+func TestCodesOfMissingValues(t *testing.T) {
+	for name, of := range map[string]struct {
+		a, b    func(i int) string
+		missing []cells.Name
+		note    string
+	}{
+		"clear":           {coded(10, 6, "-999"), counts(50), []cells.Name{"-999"}, "a has -999 10 times, far from all other values: written into missing_values"},
+		"with decimals":   {coded(10, 6, "-999.0"), counts(50), []cells.Name{"-999"}, "a has -999 10 times, far"},
+		"above":           {coded(10, 6, "999"), counts(50), []cells.Name{"999"}, "a has 999 10 times, far"},
+		"wide range":      {func(i int) string { return []string{"99", "-15", "-3", "5", "14"}[i%5] }, counts(5), nil, "a has 99 12 times: if it stands for a missing value"},
+		"both columns":    {coded(10, 6, "-999"), coded(10, 6, "-999"), []cells.Name{"-999"}, "b has -999 10 times, far"},
+		"a value of b":    {coded(3, 6, "99"), func(i int) string { return fmt.Sprint(2*i + 1) }, nil, "a has 99 10 times: if it stands for a missing value"},
+		"twice":           {coded(10, 30, "-999"), counts(50), nil, "a has -999 2 times: if it stands for a missing value"},
+		"once":            {coded(10, 60, "-999"), counts(50), nil, ""},
+		"within":          {counts(120), counts(50), nil, ""},
+		"below 0 as well": {func(i int) string { return []string{"-999", "-0.5", "0.25", "1.5", "2"}[i%5] }, counts(50), nil, "a has -999 12 times: if"},
+	} {
+		table, err := Read(file(t, rows(60, "a,b,label", func(i int) string {
+			return fmt.Sprintf("%s,%s,%c", of.a(i), of.b(i), "xy"[i%2])
+		})), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(table.Notes, "\n")
+		if !slices.Equal(table.Spec.MissingValues, of.missing) || !strings.Contains(notes, of.note) || of.note == "" && notes != "" {
+			t.Errorf("%s: missing_values %q, notes %q", name, table.Spec.MissingValues, notes)
+		}
+		if of.missing != nil && (table.Columns[0].Missing != 10 || table.Columns[0].Use != Input) {
+			t.Errorf("%s: %+v", name, table.Columns[0])
+		}
+	}
+}
+
+// coded has numbers from 1 up to a limit and, in one row of several, a code.
+func coded(limit float64, every int, code string) func(i int) string {
+	return func(i int) string {
+		if i%every == 3 {
+			return code
+		}
+		return fmt.Sprintf("%.3f", 1+(limit-1)*float64(i)/60)
+	}
+}
+
+// counts are whole numbers from 0 on, below a limit.
+func counts(limit int) func(i int) string {
+	return func(i int) string { return fmt.Sprint(i * limit / 60) }
+}
+
+// A group that is found by its values and not by its name is asked about, and may be named an input.
+// Columns that are left out have their reason, with a text.
+func TestNotes(t *testing.T) {
+	path := file(t, rows(240, "city,patient_id,mixed,label", func(i int) string {
+		mixed := fmt.Sprint(i)
+		if i%3 == 1 {
+			mixed = "about 7"
+		}
+		if i%3 == 2 {
+			mixed = "perhaps " + fmt.Sprint(i)
+		}
+		return fmt.Sprintf("city %d,%d,%s,%c", i*7%30, i/4, mixed, "xy"[i/30%2])
+	}))
+	for name, of := range map[string]struct {
+		given Given
+		use   Use
+		notes []string
+	}{
+		"found":    {Given{Drop: []cells.Name{"patient_id"}}, Group, []string{"city is taken for a group, because its 30 values repeat", `mixed is left out: text: 80 numbers and 160 texts, such as "about 7"`}},
+		"an input": {Given{Drop: []cells.Name{"patient_id"}, Inputs: []cells.Name{"city"}}, Input, []string{"mixed is left out"}},
+	} {
+		table, err := ReadGiven(path, of.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table.Columns[0].Use != of.use || len(table.Notes) != len(of.notes) {
+			t.Errorf("%s: %+v, notes %q", name, table.Columns[0], table.Notes)
+			continue
+		}
+		for k, want := range of.notes {
+			if !strings.Contains(table.Notes[k], want) {
+				t.Errorf("%s: %q, want %q", name, table.Notes[k], want)
+			}
+		}
+	}
+	table, err := Read(file(t, rows(240, "patient_id,a,label", func(i int) string {
+		return fmt.Sprintf("%d,%.2f,%c", i/4, float64(i)/7, "xy"[i/30%2])
+	})), "")
+	if err != nil || table.Columns[0].Use != Group || table.Notes != nil {
+		t.Errorf("a group by its name has a note: %q, %v", table.Notes, err)
 	}
 }
 

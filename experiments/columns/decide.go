@@ -65,6 +65,7 @@ func ReadGiven(path string, given Given) (*Table, error) {
 	if err := t.findLabel(profiles, given.Label); err != nil {
 		return nil, err
 	}
+	t.standIns(profiles)
 	if err := t.decide(profiles, given); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,60 @@ func ReadGiven(path string, given Given) (*Table, error) {
 		return nil, err
 	}
 	t.specify(profiles)
+	t.note(profiles)
 	return t, nil
+}
+
+// standIns makes missing values of the numbers that certainly stand for them. missing_values holds
+// for all columns, so a number stays a value if another column may have it as one.
+func (t *Table) standIns(profiles []*profile) {
+	sure := map[float64][]*profile{}
+	for j, p := range profiles {
+		if s := p.standIn(); s.sure && j != t.Label && p.isNumber() {
+			sure[s.code] = append(sure[s.code], p)
+		}
+	}
+	for _, code := range codes {
+		others := slices.ContainsFunc(profiles, func(p *profile) bool {
+			return p.nCodes[code] > 0 && !slices.Contains(sure[code], p)
+		})
+		for _, p := range sure[code] {
+			if !others {
+				p.forget(p.standIn())
+			}
+		}
+	}
+}
+
+// mostNotes is the largest number of columns that are left out with a reason on the terminal.
+const mostNotes = 5
+
+// note writes what the user should decide or know.
+func (t *Table) note(profiles []*profile) {
+	left := 0
+	for j, c := range t.Columns {
+		p := profiles[j]
+		switch s := p.standIn(); {
+		case c.Use == Left && c.Found != asGiven:
+			if left++; left <= mostNotes {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s is left out: %s: %s", c.Name, c.Kind, c.Found))
+			}
+		case c.Use == Group && c.Found != asGiven && !groupName().MatchString(c.Name) && !idName().MatchString(c.Name):
+			t.Notes = append(t.Notes, fmt.Sprintf("%s is taken for a group, because its %d values repeat: it is no "+
+				"input, and scores are for cases with other values. Will cases to come have the same values? Then "+
+				"make it an input: repeat the command with --input %[1]s --force", c.Name, len(p.levels)))
+		case c.Use != Input || !c.number || s.n == 0:
+		case p.missingWords[s.text()] > 0:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s has %s %d times, far from all other values: written into "+
+				"missing_values; take it out if it is a value", c.Name, s.text(), s.n))
+		default:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s has %s %d times: if it stands for a missing value, add it to "+
+				"missing_values", c.Name, s.text(), s.n))
+		}
+	}
+	if left > mostNotes {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d more columns are left out: the file has the reasons", left-mostNotes))
+	}
 }
 
 // repeated counts rows that repeat an earlier one.

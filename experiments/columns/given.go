@@ -30,6 +30,16 @@ type Given struct {
 	Order      []cells.Name            `yaml:"order"`      // all classes, the lowest first
 }
 
+// MakeInputs adds columns to Inputs.
+func (g *Given) MakeInputs(names []string) {
+	for _, name := range names {
+		g.Inputs = append(g.Inputs, cells.Name(name))
+	}
+}
+
+// asGiven is the reason of a use that the owner of the table knows.
+const asGiven = "as given"
+
 // check is an error if a given column is not in the table.
 func (t *Table) check(given Given) error {
 	names := slices.Concat(given.Texts, given.Categories, given.Inputs, given.ID, given.Drop,
@@ -63,11 +73,11 @@ func (t *Table) apply(given Given, profiles []*profile) error {
 		case name == given.Weights && name != "":
 			*c = Column{Name: p.name, Kind: weight.Name, Use: weights, Found: "how many cases each row counts as"}
 		case name == given.Group && name != "":
-			*c = Column{Name: p.name, Kind: group.Name, Use: Group, Found: "as given"}
+			*c = Column{Name: p.name, Kind: group.Name, Use: Group, Found: asGiven}
 		case slices.Contains(given.ID, name):
-			*c = Column{Name: p.name, Kind: identifier.Name, Use: ID, Found: "as given"}
+			*c = Column{Name: p.name, Kind: identifier.Name, Use: ID, Found: asGiven}
 		case slices.Contains(given.Drop, name):
-			*c = Column{Name: p.name, Kind: c.Kind, Use: Left, Found: "as given"}
+			*c = Column{Name: p.name, Kind: c.Kind, Use: Left, Found: asGiven}
 		case c.Use == Group && given.Group != "":
 			c.Use, c.Found = Left, "another column has the groups"
 		case c.Use == Label && given.Order != nil:
@@ -78,7 +88,7 @@ func (t *Table) apply(given Given, profiles []*profile) error {
 		case described:
 			*c = Column{Name: p.name, Kind: "given", Use: Input, Missing: p.missing, Date: meaning.Date,
 				Unit: string(meaning.Unit), Limits: meaning.Limits, Duration: meaning.Duration, odd: c.odd,
-				Found: "as given"}
+				Found: asGiven}
 			for _, text := range meaning.Ordered {
 				c.Order = append(c.Order, string(text))
 			}
@@ -93,7 +103,7 @@ func (t *Table) apply(given Given, profiles []*profile) error {
 			return fmt.Errorf("column %q cannot be an input: %s", name, c.Found)
 		case c.Use != Input:
 			*c = Column{Name: p.name, Kind: number.Name, Use: Input, Missing: p.missing, number: true,
-				Found: "as given"}
+				Found: asGiven}
 		}
 	}
 	t.Spec.Positive = given.Positive

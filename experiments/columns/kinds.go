@@ -2,6 +2,8 @@ package columns
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"unicode"
 
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
@@ -93,8 +95,13 @@ var group = Kind{Name: "group", Use: Group, is: func(p *profile) (string, bool) 
 	case n < leastGroups || p.isNumber() || p.alone() || codeName().MatchString(p.name) || !p.coded() && !p.together():
 		return "", false
 	}
-	return fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,
-		float64(p.present)/float64(n)), true
+	found := fmt.Sprintf("%d different values, %.3g cases each: cases of one stay on one side of a split", n,
+		float64(p.present)/float64(n))
+	if !named {
+		found += fmt.Sprintf("; if cases to come have the same values, make it an input: gpc-tune init with --input %s",
+			p.name)
+	}
+	return found, true
 }}
 
 // alone reports whether some value occurs once.
@@ -128,16 +135,27 @@ func (p *profile) coded() bool {
 	return len(p.levels) > 0
 }
 
+// oddText is one of the texts that are no numbers.
+func (p *profile) oddText() string {
+	for _, text := range slices.Sorted(maps.Keys(p.odd)) {
+		return short(text)
+	}
+	return ""
+}
+
 // text is the last kind: sentences, and too many names for categories.
 var text = Kind{Name: "text", Use: Left, is: func(p *profile) (string, bool) {
 	unit, others, _ := p.unitOfNumbers()
 	switch n := len(p.levels); {
+	case p.texts == 0 && p.onlyIn[point] != "" && p.onlyIn[comma] != "":
+		return fmt.Sprintf("numbers with decimal points and with decimal commas, such as %s and %s; write all alike",
+			p.onlyIn[point], p.onlyIn[comma]), true
 	case unit != "" && others == nil && p.tally().n > 0:
 		return fmt.Sprintf("%d numbers without a unit, and %d in %s; columns: {%s: {unit: %[3]s}} takes all to be in "+
 			"%[3]s", p.tally().n, p.texts, unit, p.name), true
 	case p.tally().n > 0 && p.texts > 0:
-		return fmt.Sprintf("%d numbers and %d texts; missing_values: [TEXT, …] makes numbers of it if those stand for "+
-			"missing ones", p.tally().n, p.texts), true
+		return fmt.Sprintf("%d numbers and %d texts, such as %q; missing_values: [TEXT, …] makes numbers of it if "+
+			"those stand for missing ones", p.tally().n, p.texts, p.oddText()), true
 	case p.unique():
 		return "texts that never repeat", true
 	case n == 0:

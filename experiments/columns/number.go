@@ -30,8 +30,10 @@ var number = Kind{Name: "number", Use: Input, is: func(p *profile) (string, bool
 		found += fmt.Sprintf("; %d with a percent sign are divided by 100, and others, without one, are not; "+
 			"write all alike", p.percent)
 	}
-	if text, n := p.standIn(); n > 0 {
-		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", text, n)
+	if s := p.standIn(); s.n > 0 && p.missingWords[s.text()] > 0 {
+		found += fmt.Sprintf("; %s (%d times) is taken for a missing value", s.text(), s.n)
+	} else if s.n > 0 {
+		found += fmt.Sprintf("; if %s (%d times) stands for a missing value, add it to missing_values", s.text(), s.n)
 	}
 	if p.countsDays() {
 		found += fmt.Sprintf("; they look like dates that a spreadsheet has as numbers of days, %.6g for %s: write "+

@@ -2,6 +2,7 @@ package columns
 
 import (
 	"cmp"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
@@ -30,11 +31,14 @@ type profile struct {
 	place            int // position from 0
 	present, missing int // numbers of values
 	numbers          [3]tally
-	missingWords     map[string]int // texts that stand for a missing value in a column of numbers
-	texts            int            // values that are neither numbers nor missing words
-	odd              map[string]int // the first few different ones of these texts
-	levels           map[string]int // how often each value occurs; nil if there are more than most
-	spelt            map[string]int // levels in all spellings; nil: levels has them
+	uncoded          [2]tally        // numbers without the codes, for the notations point and comma
+	onlyIn           [2]string       // the first text that is a number with one decimal mark alone: point, comma
+	nCodes           map[float64]int // how often each code occurs
+	missingWords     map[string]int  // texts that stand for a missing value in a column of numbers
+	texts            int             // values that are neither numbers nor missing words
+	odd              map[string]int  // the first few different ones of these texts
+	levels           map[string]int  // how often each value occurs; nil if there are more than most
+	spelt            map[string]int  // levels in all spellings; nil: levels has them
 	most             int
 	repeats          bool // some value occurs twice
 	runs             int  // runs of equal values
@@ -92,8 +96,8 @@ var hashSeed = maphash.MakeSeed() // hashes are compared only within a process
 // newProfile begins the profile of a column at a position among a number of columns.
 func newProfile(name string, place, columns int) *profile {
 	return &profile{name: name, place: place, most: min(max(allLevels/columns, leastLevels), maxLevels),
-		missingWords: map[string]int{}, odd: map[string]int{}, levels: map[string]int{}, seen: map[uint64]bool{},
-		dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
+		missingWords: map[string]int{}, nCodes: map[float64]int{}, odd: map[string]int{}, levels: map[string]int{},
+		seen: map[uint64]bool{}, dates: newDates(), units: map[string]int{}, limits: map[string]int{}}
 }
 
 // add takes the next value.
@@ -146,6 +150,11 @@ func (p *profile) addNumber(text string) (is bool) {
 	} else {
 		v, plain = cells.ParseNumber(text, "point")
 	}
+	if plain && slices.Contains(codes, v) {
+		p.nCodes[v]++
+	} else if plain {
+		p.uncoded[point].add(v)
+	}
 	if plain {
 		p.numbers[point].add(v)
 	}
@@ -154,17 +163,30 @@ func (p *profile) addNumber(text string) (is bool) {
 	}
 	dot := strings.IndexByte(text, '.')
 	if !unusual && dot >= 0 && len(text)-dot != len(".000") { // no group of thousands
+		if p.onlyIn[point] == "" {
+			p.onlyIn[point] = strings.Clone(text)
+		}
 		return true
 	}
 	if dot >= 0 || strings.IndexByte(text, ',') >= 0 {
 		w, is := cells.ParseNumber(text, "comma")
 		if is {
 			p.numbers[comma].add(w)
+			p.uncoded[comma].add(w)
+		}
+		switch {
+		case plain && !is && p.onlyIn[point] == "":
+			p.onlyIn[point] = strings.Clone(text)
+		case is && !plain && p.onlyIn[comma] == "":
+			p.onlyIn[comma] = strings.Clone(text)
 		}
 		return plain || is
 	}
 	if plain {
 		p.numbers[comma].add(v)
+	}
+	if plain && !slices.Contains(codes, v) {
+		p.uncoded[comma].add(v)
 	}
 	return plain
 }
@@ -258,32 +280,51 @@ func (p *profile) addAmount(text string) (limit bool) {
 	return limit
 }
 
-// standIn returns a number such as -999 that probably stands for a missing value: it occurs more
-// than once and is far from all others.
-func (p *profile) standIn() (text string, n int) {
-	if len(p.levels) < 4 { // or nil: too many
-		return "", 0
+// codes are numbers that often stand for missing values.
+var codes = []float64{-9, -99, 99, -999, 999, -9999, 9999, -99999, 99999}
+
+// standIn is a number that probably stands for a missing value.
+type standIn struct {
+	code float64
+	n    int // how often it occurs; 0: there is none
+	// sure reports that it certainly is no value. It occurs three times or more, and is farther
+	// from all others than three times their range.
+	sure bool
+}
+
+// text is the number as it may stand in a file.
+func (s standIn) text() string { return fmt.Sprintf("%g", s.code) }
+
+// standIn returns a number such as -999 that occurs more than once and is far from all others.
+func (p *profile) standIn() (found standIn) {
+	rest := &p.uncoded[p.notation]
+	if rest.n == 0 || p.levels != nil && len(p.levels) < 4 {
+		return found
 	}
-	least, most := p.tally().min, p.tally().max
-	for _, end := range []float64{least, most} {
-		if !slices.Contains([]float64{99, 999, 9999, 99999}, math.Abs(end)) {
+	for _, code := range codes {
+		n, gap := p.nCodes[code], max(rest.min-code, code-rest.max)
+		if n < 2 || gap < 0.8*math.Abs(code) || code == -9 && rest.min < 0 {
 			continue
 		}
-		near := false
-		text, n = "", 0
-		for level, times := range p.levels {
-			switch v, is := cells.ParseNumber(level, ""); {
-			case is && v == end && times > n:
-				text, n = level, times
-			case is && v != end:
-				near = near || math.Abs(v-end) < 0.8*math.Abs(end)
-			}
-		}
-		if !near && n > 1 {
-			return text, n
+		if found = (standIn{code, n, n > 2 && gap > 3*(rest.max-rest.min) && (code > 0 || rest.min >= 0)}); found.sure {
+			break
 		}
 	}
-	return "", 0
+	return found
+}
+
+// forget makes a missing value of a number. All other numbers stay in the tally.
+func (p *profile) forget(s standIn) {
+	p.missingWords[s.text()] += s.n
+	rest := p.uncoded[p.notation]
+	for _, code := range codes {
+		for range p.nCodes[code] {
+			if code != s.code {
+				rest.add(code)
+			}
+		}
+	}
+	p.numbers[p.notation] = rest
 }
 
 // tally returns the tally in the notation of the file.

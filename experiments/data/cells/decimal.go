@@ -18,7 +18,8 @@ var DecimalModes = []string{"point", "comma"}
 // (also 1,234.5) or "comma" (1234,5 and 1.234,5). In the last two, thousands may also be separated
 // by blanks or apostrophes; all groups but the first have three digits, and the first does not
 // begin with 0, and a currency sign or code may precede or follow the number. Parentheses mean a
-// minus, as in accounting. A percent sign at the end divides by 100.
+// minus, as in accounting, and a minus may be the sign U+2212. A percent sign at the end divides by
+// 100.
 func ParseNumber(s, decimal string) (float64, bool) {
 	if v, ok := ParsePlain(s); ok && (decimal != "comma" || strings.IndexByte(s, '.') < 0) {
 		return v, true
@@ -26,6 +27,7 @@ func ParseNumber(s, decimal string) (float64, bool) {
 	if len(s) > maxNumber {
 		return 0, false
 	}
+	s = strings.ReplaceAll(s, minusSign, "-")
 	exponent := ""
 	if share, percent := strings.CutSuffix(s, "%"); percent && !strings.ContainsAny(s, "eE") {
 		s, exponent = strings.TrimSpace(share), "e-2"
@@ -86,7 +88,7 @@ func withoutCurrency(s string) string {
 // Currency returns the sign or the code that withoutCurrency removes from a number, or "". If a
 // sign has a code, it returns the code.
 func Currency(s string) string {
-	s = strings.TrimLeft(strings.Trim(s, "()"), "-")
+	s = strings.TrimLeft(strings.Trim(s, "()"), "-"+minusSign)
 	rest := withoutCurrency(s)
 	if rest == s {
 		return ""

@@ -21,12 +21,16 @@ const MaxMagnitude = 1e100
 // maxNumber is the number of bytes that the text of a number may have.
 const maxNumber = 1000
 
+// minusSign is U+2212, which typesetting programs write for a minus.
+const minusSign = "−"
+
 // ParsePlain reads a finite decimal number of magnitude up to MaxMagnitude, but not the words,
-// hexadecimal digits and underscores that strconv accepts.
+// hexadecimal digits and underscores that strconv accepts. A minus may be the sign U+2212.
 func ParsePlain(s string) (float64, bool) {
 	if len(s) > maxNumber {
 		return 0, false
 	}
+	s = strings.ReplaceAll(s, minusSign, "-")
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(math.Abs(v) <= MaxMagnitude) || !isDecimal(s) {
 		return 0, false
@@ -49,14 +53,18 @@ func AllNumbers(classes []string) bool {
 }
 
 // Canonical returns the class that a label names, in a notation of numbers (see ParseNumber). A
-// whole number loses its plus sign and a fraction of zeros: +3 and 3.0000 are the class 3. Any
-// other label is unchanged, for example 007 and 1e2.
+// whole number loses its plus sign and a fraction of zeros: +3 and 3.0000 are the class 3, and its
+// minus is a hyphen. Any other label is unchanged, for example 007 and 1e2.
 func Canonical(label, decimal string) string {
 	point := "."
 	if decimal == "comma" {
 		point = ","
 	}
-	whole, zeros, _ := strings.Cut(label, point)
+	number := label
+	if rest, is := strings.CutPrefix(label, minusSign); is {
+		number = "-" + rest
+	}
+	whole, zeros, _ := strings.Cut(number, point)
 	digits := strings.TrimLeft(whole, "+-")
 	switch {
 	case strings.Trim(zeros, "0") != "", strings.Trim(digits, "0123456789") != "", len(whole)-len(digits) > 1,
