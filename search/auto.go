@@ -12,12 +12,12 @@ import (
 // Auto searches in rounds. A round begins with 50 trials that use no earlier round. Bayes takes
 // turns with a regression of the points near the best one and, once there are enough points, with a
 // quadratic around it. A climb with the regression and the quadratic follows, until several trials
-// in a row have not improved the value by 1e-6. Then come at most 8 trials of Bayes along each axis
-// through the best point of all rounds, in this hyperparameter alone. If they find a better point,
-// another climb follows. Bayes finds a good region in few trials, the regression follows its
-// ridges, and the quadratic finds its maximum. Trials along an axis find the next maximum in its
-// direction, and a new round finds another region. The time of a proposal does not grow with the
-// length of the search.
+// in a row have not improved the value by 1e-6. Then come 20 trials of Bayes in the whole space,
+// which know the last 150 trials, and at most 8 along each axis through the best point of all
+// rounds, in this hyperparameter alone. If either find a better point, another climb follows. Bayes
+// finds a good region in few trials, the regression follows its ridges, and the quadratic finds its
+// maximum. Trials along an axis find the next maximum in its direction, and a new round finds
+// another region. The time of a proposal does not grow with the length of the search.
 //
 // With trials under way, Bayes believes its own predictions of their values. The regression and the
 // quadratic do not know them, and propose other points.
@@ -32,6 +32,8 @@ type Auto struct {
 
 const (
 	anewTrials        = 50
+	elsewhereTrials   = 20
+	mostKnown         = 150 // largest number of trials that Bayes knows in elsewhere
 	axisTrials        = 8
 	nearTrials        = 60   // largest number of points of a regression
 	trialsWithoutGain = 2    // trialsWithoutGain·(d+1) trials without improvement end a climb
@@ -93,16 +95,18 @@ func (a Auto) Ask(s Space, done []record.Trial, seed uint64) []Proposal {
 	n := 0 // trials of the round before
 	for round := uint64(0); ; round++ {
 		var next []Proposal
-		switch seed := seed + round; round % 4 {
+		switch seed := seed + round; round % 6 {
 		case 0:
 			next, n = a.anew(s, past[:own:own], left, seed, round == 0)
 		case 1:
 			next, n = s.climb(slices.Concat(past[:own], past[len(past)-n:]), left, seed)
 		case 2:
+			next, n = s.elsewhere(past, left, seed)
+		case 4:
 			next, n = s.alongAxes(past, left, seed)
-		case 3:
+		case 3, 5:
 			if _, best := s.met(past); best < len(past)-n {
-				next, n = nil, 0 // no trial along an axis was better
+				next, n = nil, 0 // no trial since the last climb was better
 			} else {
 				next, n = s.climb(past, left, seed)
 			}
@@ -176,13 +180,29 @@ func (s Space) climb(past, done []record.Trial, seed uint64) (next []Proposal, n
 			return next, n
 		}
 	}
-	return s.step(known, func() []Proposal {
-		late := known[max(0, len(known)-anewTrials):]
-		if _, best := s.met(known); best < len(known)-len(late) {
-			late = append([]record.Trial{known[best]}, late...)
-		}
-		return Bayes{Trials: math.MaxInt, Initial: 1}.on(s).propose(s, late, seed, 0)
-	}, true), n
+	return s.step(known, func() []Proposal { return s.after(known, anewTrials, seed) }, true), n
+}
+
+// elsewhere proposes the next of a few trials of Bayes in the whole space. If they are done it
+// proposes none; n is their number.
+func (s Space) elsewhere(past, done []record.Trial, seed uint64) (next []Proposal, n int) {
+	if _, best := s.met(past); best < 0 {
+		return nil, 0
+	}
+	if n = min(elsewhereTrials, len(done)); n == elsewhereTrials {
+		return nil, n
+	}
+	return s.after(slices.Concat(past, done[:n]), mostKnown, seed), n
+}
+
+// after proposes the next trial of Bayes, which knows the best trial and at most this many of the
+// last ones. The result is not nil; it is empty if all points are evaluated.
+func (s Space) after(known []record.Trial, most int, seed uint64) []Proposal {
+	late := known[max(0, len(known)-most):]
+	if _, best := s.met(known); best < len(known)-len(late) {
+		late = append([]record.Trial{known[best]}, late...)
+	}
+	return append([]Proposal{}, Bayes{Trials: math.MaxInt, Initial: 1}.on(s).propose(s, late, seed, 0)...)
 }
 
 // near proposes the next trial by a regression of the trials around the best; nil if there are too

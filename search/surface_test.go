@@ -281,15 +281,39 @@ func TestAutoTakesTurns(t *testing.T) {
 	}
 }
 
-// A climb without improvement ends. If the trials along the axes find nothing better, a new round
-// follows, as if only the enqueued points had been evaluated.
+// A climb without improvement ends. If the trials elsewhere and along the axes find nothing better,
+// a new round follows, as if only the enqueued points had been evaluated.
 func TestAutoBeginsAnew(t *testing.T) {
 	s := spaces.Surfaces["bowl"]
-	const rounds = anewTrials + 3*trialsWithoutGain + 2*axisTrials
+	const rounds = anewTrials + 3*trialsWithoutGain + elsewhereTrials + 2*axisTrials
 	trials := maximise(Auto{Trials: rounds + 4}, s.Space, func([]float64) float64 { return 1 }, 1)
 	for i, trial := range trials[rounds:] {
-		if want := Space(s.Space).place(Space(s.Space).next(i, nil, 1+4)); !slices.Equal(trial.Theta(), want) {
+		if want := Space(s.Space).place(Space(s.Space).next(i, nil, 1+6)); !slices.Equal(trial.Theta(), want) {
 			t.Errorf("trial %d of the new round is at %v, want the Sobol point %v", i, trial.Theta(), want)
+		}
+	}
+}
+
+// Branin's function with a whole number has four maxima of almost equal values, in several of which a
+// climb ends. From there the trials elsewhere find the highest, which is found here by trying each
+// whole number with a fine grid of the other.
+func TestAutoFindsTheHighestOfSeveralMaxima(t *testing.T) {
+	space := Space{param.Among("kind", "a", "b", "c"), spaces.Bounded("x1", param.Identity, 1, -5, 10), param.Between("x2", param.Whole, 0, 15)}
+	value := func(theta []float64) float64 {
+		valley := theta[2] - 5.1/(4*math.Pi*math.Pi)*theta[1]*theta[1] + 5/math.Pi*theta[1] - 6
+		return -valley*valley - 10*(1-1/(8*math.Pi))*math.Cos(theta[1]) - 10 - 5*theta[0]*(2-theta[0])
+	}
+	highest := math.Inf(-1)
+	for x2 := range 16 {
+		for x1 := -5.0; x1 <= 10; x1 += 1e-3 {
+			highest = max(highest, value([]float64{0, x1, float64(x2)}))
+		}
+	}
+	for seed := range uint64(4) {
+		trials := maximise(Auto{Trials: 100}, space, value, seed)
+		best := slices.MaxFunc(trials, func(a, b record.Trial) int { return cmp.Compare(a.Value(), b.Value()) })
+		if best.Value() < highest-1e-3 {
+			t.Errorf("seed %d: %v at %v, the highest is %v", seed, best.Value(), best.Theta(), highest)
 		}
 	}
 }
