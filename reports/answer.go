@@ -117,7 +117,7 @@ type Skill struct {
 	// whether the predictions are better than chance, by a permutation test at 5 % with the largest
 	// statistic of all that competed; by log evidence: by more than 1 nat
 	Known bool `json:"known"`
-	// known, and difference is above 0; at_least may still be below 0
+	// whether known is true and difference is above 0; at_least may still be below 0
 	Better bool `json:"better"`
 }
 

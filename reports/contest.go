@@ -64,7 +64,7 @@ type Standing struct {
 type CutOff struct {
 	Configuration int        `json:"configuration"` // index of the eliminated configuration
 	Folds         int        `json:"folds"`         // number of folds completed then
-	Better        *int       `json:"better"`        // index of the best configuration then; null: this one failed
+	Better        *int       `json:"better"`        // index of the best configuration at the cut; null: this one failed
 	P             Number     `json:"p"`             // p value, if the rule is a test; else null
 	Reason        string     `json:"reason"`        // the reason in words
 	kind          cause.Kind // kind of the failure, if the configuration failed

@@ -55,7 +55,8 @@ func (c Column) spelling(text string) string {
 	return text
 }
 
-// place returns a function that finds a text of the column among others, or -1.
+// place returns a function that finds a text of the column among others, or -1. The words true and
+// false are found in any letter case, if a single one of the others is the word.
 func (c Column) place(among []string) func(text string) int {
 	places := map[string]int{}
 	for k, text := range among {
@@ -65,6 +66,14 @@ func (c Column) place(among []string) func(text string) int {
 		if k, is := places[c.spelling(text)]; is {
 			return k
 		}
-		return -1
+		if !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false") {
+			return -1
+		}
+		same := func(other string) bool { return strings.EqualFold(other, text) }
+		k := slices.IndexFunc(among, same)
+		if k >= 0 && slices.ContainsFunc(among[k+1:], same) {
+			return -1
+		}
+		return k
 	}
 }

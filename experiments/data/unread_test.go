@@ -158,3 +158,32 @@ func TestCheckNumbers(t *testing.T) {
 		}
 	}
 }
+
+// The words true and false are levels in any letter case, in files as in rows of a program, unless
+// two levels are the same word.
+func TestBooleansInAnyCase(t *testing.T) {
+	for name, of := range map[string]struct {
+		levels, cases string
+		want          [][]float64 // indicators
+	}{
+		"small":    {"true\nfalse\n", "TRUE\nFalse\ntrue\n", [][]float64{{0, 1}, {1, 0}, {0, 1}}},
+		"capitals": {"TRUE\nFALSE\n", "true\nfalse\nFALSE\n", [][]float64{{0, 1}, {1, 0}, {1, 0}}},
+		"others":   {"yes\nno\n", "YES\nno\nNo\n", [][]float64{{0, 0}, {1, 0}, {0, 0}}},
+		"several":  {"true\nTRUE\n", "True\nTRUE\ntrue\n", [][]float64{{0, 0}, {1, 0}, {0, 1}}},
+	} {
+		lines := strings.Fields(of.levels)
+		d, err := load(t, Spec{Categorical: "one_hot", Label: "y"}, "a,y\n"+lines[0]+",u\n"+lines[1]+",v\n", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := d.Schema.Read(file(t, "new", "a\n"+of.cases))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range of.want {
+			if got := cases.X.RawRowView(i); got[0] != want[0] || got[1] != want[1] {
+				t.Errorf("%s: case %d is %v, want %v", name, i, got, want)
+			}
+		}
+	}
+}

@@ -158,7 +158,7 @@ func missing(r *reports.Report) []alert {
 	if text == "" {
 		return nil
 	}
-	return []alert{{Class: "bad", Title: "Incomplete: " + text + "; resume the run to complete it"}}
+	return []alert{{Class: "bad", Title: "Incomplete: " + text}}
 }
 
 // alerts are failures, warnings and notes by their causes.

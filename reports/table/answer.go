@@ -213,8 +213,7 @@ func choiceText(a reports.Answer) string {
 	}
 	if !a.AtMost.None() {
 		s := unitOf(by)
-		text += fmt.Sprintf("; #%d is at most %s worse than any of them", a.Configuration,
-			quantity(s.most(a.AtMost), s.unit))
+		text += fmt.Sprintf("; #%d is %s worse than any of them", a.Configuration, s.atMost(a.AtMost))
 	}
 	return text
 }
@@ -237,8 +236,7 @@ func simplerText(r *reports.Report, a reports.Answer) string {
 		s := unitOf(withSelectionScore(a).By)
 		for _, rival := range a.Rivals {
 			if rival.Configuration == k && !rival.Low.None() {
-				cost = fmt.Sprintf(", and at most %s worse than #%d", quantity(s.most(-rival.Low), s.unit),
-					a.Configuration)
+				cost = fmt.Sprintf(", and %s worse than #%d", s.atMost(-rival.Low), a.Configuration)
 			}
 		}
 		return fmt.Sprintf("#%d, %s, is the simplest of them%s: take it if you want %s", k, briefName(r, k), cost,
@@ -595,8 +593,7 @@ func setText(a reports.Answer) string {
 	}
 	if n > 1 && !a.AtMost.None() {
 		s := unitOf(withSelectionScore(a).By)
-		text += fmt.Sprintf("; #%d is at most %s worse than the best of them", a.Configuration,
-			quantity(s.most(a.AtMost), s.unit))
+		text += fmt.Sprintf("; #%d is %s worse than the best of them", a.Configuration, s.atMost(a.AtMost))
 	}
 	return text
 }
@@ -760,6 +757,15 @@ func (s scored) least(value reports.Number) string { return s.bound(value, math.
 
 // most is an upper bound with two significant digits, rounded up.
 func (s scored) most(value reports.Number) string { return s.bound(value, math.Ceil) }
+
+// atMost is an upper bound in words, with its unit. A bound between 0 and 0.001 has no more digits.
+func (s scored) atMost(value reports.Number) string {
+	const least = 0.001
+	if v := s.factor * float64(value); v > 0 && v < least {
+		return "less than " + quantity(reports.Readable(least), s.unit)
+	}
+	return "at most " + quantity(s.most(value), s.unit)
+}
 
 func (s scored) bound(value reports.Number, round func(float64) float64) string {
 	v := s.factor * float64(value)

@@ -32,16 +32,23 @@ func Failures(r *reports.Report) string {
 	return text + fmt.Sprintf("; gpc-tune %s with --retry-failed runs failed %s again", r.Manifest.Command(), many)
 }
 
-// Missing returns the sentence that a run is not complete; "" for a complete run.
+// Missing returns the sentence that a run is not complete, and the way to complete it; "" for a
+// complete run.
 func Missing(r *reports.Report) string {
 	_, many := reports.Unit(r.Manifest)
+	remedy := "resume the run to complete it"
+	if slices.ContainsFunc(r.Configurations, func(c reports.Configuration) bool {
+		return c.Program != nil && len(c.Program.Command) == 0
+	}) {
+		remedy = "gpc-tune ask goes on with it"
+	}
 	switch {
 	case r.Missing == 0:
 		return ""
 	case many == "trials": // the number of missing trials is not known before the search ends
-		return "the search is not finished"
+		return "the search is not finished; " + remedy
 	}
-	return fmt.Sprintf("at least %s missing", Counted(r.Missing, "job is", "jobs are"))
+	return fmt.Sprintf("at least %s missing; %s", Counted(r.Missing, "job is", "jobs are"), remedy)
 }
 
 // Text writes the answer, what is missing, the tables of results, warnings and failures by cause,
@@ -69,7 +76,7 @@ func TextOn(out io.Writer, r *reports.Report, on Screen) error {
 	}
 	fmt.Fprintf(w, "%s\n", r.Experiment)
 	if text := Missing(r); text != "" {
-		fmt.Fprintf(w, "INCOMPLETE: %s; resume the run to complete it\n", text)
+		fmt.Fprintf(w, "INCOMPLETE: %s\n", text)
 	}
 	if text := Failures(r); text != "" {
 		fmt.Fprintln(w, on.bad(on.wrap("FAILURES: "+text+"; listed below", "    ")))

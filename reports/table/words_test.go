@@ -138,7 +138,9 @@ func TestDigitsOfErrors(t *testing.T) {
 		bits.rounded(12.3, 40): "12", percent.rounded(0.22436, 0.05): "22", percent.rounded(0.22436, 0.005): "22.4",
 		bits.most(0.0213): "0.022", bits.least(0.0213): "0.021", bits.most(1.26): "1.3", bits.least(1.26): "1.2", bits.most(123.4): "124",
 		percent.most(0.0123): "1.3", bits.least(-0.0123): "-0.013", bits.most(0.31): "0.31", bits.least(0.07): "0.070",
-		bits.most(0): "0", bits.asExact(-1e-7, 0.02): "0.000", bits.asExact(-0.0225, 0.02): "-0.022", bits.asExact(0.5, none): "0.5",
+		bits.atMost(3.6e-7): "less than 0.001 bits per case", bits.atMost(0.001): "at most 0.0010 bits per case", bits.atMost(0): "at most 0 bits per case",
+		percent.atMost(0.00002): "at most 0.0020 %",
+		bits.most(0):            "0", bits.asExact(-1e-7, 0.02): "0.000", bits.asExact(-0.0225, 0.02): "-0.022", bits.asExact(0.5, none): "0.5",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -582,5 +584,17 @@ func TestThresholdsInWords(t *testing.T) {
 		if got := thresholds(r.Configurations[0], *r.Answer); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// What is missing is completed by a resumed run or, if the program asks for its trials, by asking.
+func TestMissingSaysHowToGoOn(t *testing.T) {
+	r := &reports.Report{Missing: 2, Configurations: []reports.Configuration{{}}}
+	r.Configurations[0].Program = &record.Program{Command: []string{"train"}}
+	run := Missing(r)
+	r.Configurations[0].Program = &record.Program{}
+	if asked := Missing(r); !strings.HasSuffix(run, "; resume the run to complete it") ||
+		!strings.HasSuffix(asked, "; gpc-tune ask goes on with it") {
+		t.Errorf("%q, %q", run, asked)
 	}
 }

@@ -181,7 +181,8 @@ func (s Report) Draw(kind string, of func(Report) []figure.Figure) (out []figure
 			f.Print = figure.Print(*print)
 		}
 		if text := table.Missing(s.Report); text != "" {
-			f.Notes = append(f.Notes, "incomplete: "+text)
+			state, _, _ := strings.Cut(text, ";") // without the remedy
+			f.Notes = append(f.Notes, "incomplete: "+state)
 		}
 		out = append(out, f)
 	}
