@@ -263,6 +263,10 @@ func (r WholeRange) Spec(name string, before []Spec) (Spec, error) {
 	if r.Step < 0 {
 		return s, fmt.Errorf("%s: step = %d must be 1 or more", name, r.Step)
 	}
+	if max(-s.Lo, s.Hi) > 1<<53 {
+		return s, fmt.Errorf("%s: whole numbers beyond 2^53 = %d are not exact: take a linear or log range", name,
+			int64(1<<53))
+	}
 	s.Step, s.Log = float64(r.Step), r.Log
 	if s, err = s.inSteps(r.Init == nil && (r.Log || r.Step > 1)); err != nil {
 		return s, err

@@ -84,6 +84,8 @@ func TestRanges(t *testing.T) {
 		{WholeRange{Ends: ends(8, 64), Step: 16, Log: true}, nil, Spec{}, "to = 64 is no whole number of steps of 16 above"},
 		{WholeRange{Ends: Ends{From: to(1), To: to(9), Init: to(2)}, Step: 2}, nil, Spec{}, "init: x = 2 must be a whole number of steps of 2 above 1"},
 		{WholeRange{Ends: ends(1, 9), Step: -1}, nil, Spec{}, "step = -1 must be 1 or more"},
+		{WholeRange{Ends: ends(0, 1e18)}, nil, Spec{}, "x: whole numbers beyond 2^53 = 9007199254740992 are not exact"},
+		{WholeRange{Ends: ends(-1e17, 0)}, nil, Spec{}, "beyond 2^53"},
 		{LinearRange{Ends: Ends{From: to(0), To: to(1), Conditional: Conditional{When: map[string]Holding{"flag": {Values: texts("on")}}}}}, []Spec{layers, flag},
 			Spec{Lo: 0, Hi: 1, Init: 0.5, Map: Identity, When: &Condition{Name: "flag", Values: []float64{1}}}, ""},
 		{ChoiceRange{Values: texts("a", "b"), Conditional: Conditional{When: map[string]Holding{"layers": {Values: numbers("4", "2")}}}}, []Spec{layers, flag},

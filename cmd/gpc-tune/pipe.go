@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -42,10 +43,13 @@ type request struct {
 	Sizes   []int          `json:"sizes"`   // bytes of the columns, if the bytes are those of a table
 	Texts   []bool         `json:"texts"`   // which of the columns have texts
 	Rows    int            `json:"rows"`
+	Classes int            `json:"classes"` // number of classes of a table
 	body    []byte
+
+	identifiers []string // quoted names of columns that look like identifiers
 }
 
-// parquet makes a Parquet file of the bytes of a table.
+// parquet makes a Parquet file of the bytes of a table, and finds its identifiers.
 func (r *request) parquet() (err error) {
 	if len(r.Sizes) == 0 {
 		return nil
@@ -59,7 +63,11 @@ func (r *request) parquet() (err error) {
 		if size < 0 || size > len(rest) {
 			return usage("column %d of %d bytes, and %d are left", j, size, len(rest))
 		}
-		columns = append(columns, tables.Column{Name: r.Columns[j], Numbers: !r.Texts[j], Values: rest[:size]})
+		c := tables.Column{Name: r.Columns[j], Numbers: !r.Texts[j], Values: rest[:size]}
+		columns = append(columns, c)
+		if c.Identifies() {
+			r.identifiers = append(r.identifiers, strconv.Quote(c.Name))
+		}
 		rest = rest[size:]
 	}
 	r.body, err = tables.WriteParquet(columns, r.Rows)
@@ -100,7 +108,8 @@ the number of bytes in its field "bytes"; so is a response. Bytes of a table are
 one behind the other, as tables.Column has them; the fields "columns", "sizes", "texts" and "rows"
 describe it. The first line names a new folder, which
 is removed when standard input ends, however the client ends:
-  write    puts the bytes into the file "name" of the folder
+  write    puts the bytes into the file "name" of the folder; "columns" quotes the columns of a table
+           that have names of identifiers and a different value in every row
   read     returns the bytes of that file
   clear    removes all files of the folder
   run      runs the command "args" in the folder; lines with "text" are its messages, and "code" is
@@ -109,8 +118,10 @@ is removed when standard input ends, however the client ends:
            hyperparameters in natural units, which "columns" names, and in "classes" the names of the
            prepared inputs; of eight models the least recently used is dropped
   table    makes the study in the bytes, which errors call "name", one for the table with the section
-           data "table" and the inputs "columns"; returns catalogue.TableStudy as JSON
+           data "table", the inputs "columns" and "classes"; returns catalogue.TableStudy as JSON;
+           without "rows" no evaluate is the default
   texts    returns columns.Reading of the texts "columns" as JSON
+  classes  returns in "classes" names of the classes with the texts "columns"
   predict  predicts the table in the bytes with the model "name", without sets, and returns a
            float64, little endian, for each of "columns", row by row; a decision is an index in
            "classes", and -1 is reject`,
@@ -225,6 +236,7 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 	}
 	switch r.Do {
 	case "write":
+		out.Columns = r.identifiers
 		return out, os.WriteFile(r.Name, r.body, 0o600)
 	case "read":
 		out.body, err = os.ReadFile(r.Name)
@@ -242,12 +254,17 @@ func (p *pipeServer) do(ctx context.Context, r request) (out response, err error
 	case "table":
 		study, err := catalogue.ForTable(r.body, r.Name, r.Table, r.Columns)
 		if err == nil {
+			err = study.Complete(r.Classes, r.Rows)
+		}
+		if err == nil {
 			out.body, err = json.Marshal(study)
 		}
 		return out, err
 	case "texts":
 		out.body, err = json.Marshal(columns.ReadTexts(r.Columns))
 		return out, err
+	case "classes":
+		return response{Classes: catalogue.ClassNames(r.Columns)}, nil
 	case "load":
 		return p.load(r)
 	case "predict":

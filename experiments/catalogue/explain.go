@@ -61,7 +61,7 @@ func Explain(out io.Writer, name string) error {
 // explainEntry documents an entry of the Catalogue.
 func explainEntry(w io.Writer, k spec.Kind, e spec.Entry) {
 	fmt.Fprintf(w, "%s (gpc-tune list %s)\n%s\n", e.Name, k.Name, e.Doc)
-	options := explainOptions(w, e)
+	options := explainOptions(w, k, e)
 	fmt.Fprintf(w, "\nin a file:\n")
 	if k.Name != "strategies" || e.Component != nil {
 		fmt.Fprintf(w, "  "+k.In+"\n", example(e))
@@ -315,7 +315,7 @@ func Names() (names []string) {
 
 // explainOptions writes the hyperparameters of a component, for one input, and its other options.
 // It returns their names.
-func explainOptions(w io.Writer, e spec.Entry) (names []string) {
+func explainOptions(w io.Writer, k spec.Kind, e spec.Entry) (names []string) {
 	for i, s := range hyperparameters(e) {
 		if names = append(names, s.Name); i == 0 {
 			fmt.Fprintf(w, "\nhyperparameters: each is a number, {init: v} or {fixed: v}, optionally with "+
@@ -329,11 +329,29 @@ func explainOptions(w io.Writer, e spec.Entry) (names []string) {
 	heading := "\noptions:\n"
 	registry.Options(e.Defaults, func(name string, f reflect.Value, of reflect.StructField) {
 		if !slices.Contains(names, name) {
-			fmt.Fprintf(w, "%s  %s\t%s%s\n", heading, name, describeField(of), describeDefault(f))
+			usual := describeDefault(f)
+			fmt.Fprintf(w, "%s  %s\t%s%s%s\n", heading, name, describeField(of), usual, meaning(k, name, usual == ""))
 			names, heading = append(names, name), ""
 		}
 	})
 	return names
+}
+
+// meaning describes an option by the section of the file that has the name of the kind; empty if
+// there is none. With usual it has the default value.
+func meaning(k spec.Kind, option string, usual bool) string {
+	for _, s := range spec.Sections {
+		for _, key := range s.Keys {
+			if s.Name != k.Name || key.Name != option {
+				continue
+			}
+			if usual && key.Default != "" {
+				return ": " + key.Doc + " (default " + key.Default + ")"
+			}
+			return ": " + key.Doc
+		}
+	}
+	return ""
 }
 
 // describeDefault returns the default, if it is one value.

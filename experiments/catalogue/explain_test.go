@@ -21,7 +21,7 @@ hyperparameters: each is a number, {init: v} or {fixed: v}, optionally with boun
   length_scale  from the data  4.54e-05 … 3.27e+06  log_length_scale
 
 options:
-  ard  true or false, by default false
+  ard  true or false, by default false: one length scale for each input (automatic relevance determination); short ones mark relevant inputs
 
 in a file:
   model: {kernel: matern12}
@@ -35,7 +35,7 @@ hyperparameters: each is a number, {init: v} or {fixed: v}, optionally with boun
   amplitude  1          4.54e-05 … 3.27e+06  log_amplitude
 
 options:
-  degree  a whole number, from 1 to 1000
+  degree  a whole number, from 1 to 1000: degree of the polynomial, a whole number (default 2)
 
 in a file:
   model: {kernel: polynomial}
@@ -45,10 +45,10 @@ in a file:
 samples of the log posterior by ` + "`restarts`" + ` Markov chains; predictions are averages over them
 
 options:
-  restarts  a whole number, from 1 to 100000, by default 4
+  restarts  a whole number, from 1 to 100000, by default 4: number of starts: the first at init, the others drawn within a factor e² of it; for mcmc, number of chains
   burn      a whole number, from 1 to 1000000
   samples   a whole number, from 4 to 100000, by default 100
-  thin      a whole number, from 1 to 10000, by default 2
+  thin      a whole number, from 1 to 10000, by default 2: number of moves between samples that are kept
 
 in a file:
   tune: {method: mcmc}
@@ -148,8 +148,10 @@ func TestWholeExplanations(t *testing.T) {
 	var out bytes.Buffer
 	if err := Explain(&out, "ep"); err != nil || !strings.Contains(out.String(), "\n  inducing        a number | auto | {points: a whole number, "+
 		"from 1 to 1000000, select: greedy | kmeans | random, correction: default | fitc | vfe | {power: a number, greater than 0 and less than 1}") ||
-		!strings.Contains(out.String(), "\n  damping         a number, greater than 0 and at most 1, by default 1\n") ||
-		!strings.Contains(out.String(), "\n  quadrature      {order: a whole number, from 1 to 100}\n") {
+		!strings.Contains(out.String(), "\n  damping         a number, greater than 0 and at most 1, by default 1: share of the new value in each "+
+			"update; 1 means no damping\n") ||
+		!strings.Contains(out.String(), "\n  quadrature      {order: a whole number, from 1 to 100}: computes averages by Gauss-Hermite "+
+			"quadrature, as some papers do, instead of exactly (default exact)\n") {
 		t.Errorf("explain ep: %v\n%s", err, out.String())
 	}
 	out.Reset()

@@ -35,6 +35,9 @@ type TableStudy struct {
 	// it, such as kernel, or kernels. Sections has its other sections, without data.
 	Model    map[string]any `json:"model"`
 	Sections map[string]any `json:"sections"`
+
+	Study string `json:"study"` // the whole study, with default values
+	More  string `json:"more"`  // Rest and Sections for init
 }
 
 // ForTable makes a study of a client run on its table. table is the section data that describes the

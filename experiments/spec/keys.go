@@ -189,7 +189,8 @@ var Sections = []Section{
 	}},
 	{"inference", "options of inference methods", nil, slices.Concat([]Key{
 		{"tolerance", "a fit has converged when changes of the log evidence and of all sites are below " +
-			"this", "1e-10; of ep where another method tunes 1e-6", "laplace: {tolerance: 1e-8}"},
+			"this, of svm violations of optimality", "1e-10; of ep where another method tunes 1e-6",
+			"laplace: {tolerance: 1e-8}"},
 		{"max_iterations", "most iterations of a fit; a fit that needs more has not converged",
 			"1000", "ep: {max_iterations: 200}"},
 		{"schedule", "order in which the sites are updated", "sequential", "ep: {schedule: parallel}"},

@@ -78,7 +78,7 @@ class Effects:
 
     @functools.cached_property
     def report_(self) -> Report:
-        return Report(self._text, self._page())
+        return Report(repr(self), self._page())
 
     def __repr__(self) -> str:
         return f"Effects({self._text})\n{self.importance}"
@@ -107,7 +107,7 @@ def _labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The classes in order, and the index of the class of each case."""
     of = y.dtype.kind
     for wrong, text in (
-            (of == "O" and any(v is None or v != v for v in y.tolist()), "Input y contains NaN; leave the cases out."),
+            (of == "O" and any(v is None or str(v) == "<NA>" or v != v for v in y.tolist()), "Input y contains NaN."),
             (of == "O" and len({isinstance(v, str) for v in y.tolist()}) > 1, "Unknown label type: texts and numbers"),
             (of == "c", "Complex data not supported"),
             (of == "f" and not np.isfinite(y).all(), "Input y contains NaN or infinity."),
@@ -168,12 +168,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         self.classes_, self.n_features_in_ = classes, len(columns)
         with working() as process:
             self._inputs = _table.learn(names, columns, [label, weighted], process.ask)
-            self._names, self._label = _names(classes), label
+            texts = [_table.text_of(c).decode() for c in classes.tolist()]
+            self._names, self._label = process.ask("classes", columns=texts)[0]["classes"], label
             table = [_table.values_of(c, i.kind) for c, i in zip(columns, self._inputs)]
             rows = np.flatnonzero(kept)
             if isinstance(self, GaussianProcessClassifier):  # whose fit does not depend on the order of the rows
-                if same := ", ".join(f'"{i.name}"' for i, v in zip(self._inputs, table) if _table.identifies(i, v)):
-                    warn(f"{same}: an identifier, by its name and as every row has another value? Leave it out")
                 rows = rows[np.lexsort([np.asarray(v)[rows] for v in (coded, *reversed(table))])]
             table = [v[rows] if isinstance(v, np.ndarray) else [v[i] for i in rows] for v in table]
             table.append([self._names[k].encode() for k in coded[rows]])
@@ -192,10 +191,17 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             if data["weights"]:
                 header, table = header + [weighted], table + [weight[rows]]
             body, fields = _table.packed(header, table, len(rows))
-            process.ask("write", body, name="train.parquet", **fields)
+            same = ", ".join(process.ask("write", body, name="train.parquet", **fields)[0].get("columns", ()))
+            if same and isinstance(self, GaussianProcessClassifier):
+                warn(f"{same}: an identifier, by its name and as every row has another value? Leave it out")
             self._tune(process, {key: value for key, value in data.items() if value})  # type: ignore[attr-defined]
             self._model = Model(process.ask("read", name="model.json")[1], process)
         return self
+
+    def _made(self, process: Process, study: Any, data: dict[str, Any], name: str = "", rows: int = 0) -> Any:
+        text = study if isinstance(study, str) else json.dumps(study, default=plain, ensure_ascii=False)
+        return json.loads(process.ask("table", text.encode(), name=name, table=data, rows=rows, classes=len(
+            self.classes_), columns=[i.name for i in self._inputs])[1])
 
     def _predictions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         header, table, n = self._table_of(X)
@@ -398,21 +404,6 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _names(classes: np.ndarray) -> list[str]:
-    """The classes as texts of the program; "class 0", ... where it may take one for missing, a number or several."""
-    names = [_table.text_of(c).decode() for c in classes.tolist()]
-    whole = [bool(re.fullmatch(r"-?(0|[1-9]\d{0,14})", name)) for name in names]
-    unclear = r"=.*|.*;.*|[\W\d_]*\d[\W\d_]*|[-+]?[\d.]+e[-+]?\d+|[-+]?inf(inity)?"
-    plain = all(is_whole or not re.fullmatch(unclear, name, re.I) for name, is_whole in zip(names, whole))
-    return names if plain and len(set(names)) == len(names) else [f"class {k}" for k in range(len(names))]
-
-
-def _written(study: Mapping[str, Any], **parts: Any) -> str:
-    """A study with parts that may have texts of YAML in place of mappings and lists, such as {se: {ard: true}}."""
-    text, own = (json.dumps(of, indent=1, default=plain) for of in (study, parts))
-    return text[:-2] + "," + re.sub(r'"[\[{](?:[^"\\]|\\.)*"', lambda yaml: json.loads(yaml[0]), own[1:])
-
-
 def plain(value: Any) -> Any:
     """What JSON has in place of a number or an array of NumPy."""
     if isinstance(value, (np.generic, np.ndarray)):
@@ -420,20 +411,6 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{value!r} is no text, number, list or mapping. Write a kernel as 'matern32', {{'se': {{'ard': "
                     "True}} or '{sum: [se, linear]}'. RBF of scikit-learn is se, WhiteKernel noise, DotProduct linear, "
                     "Matern matern12, matern32 or matern52; each kernel has an amplitude, as by a ConstantKernel")
-
-
-def _completed(model: Mapping[str, Any], classes: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A model with its defaults, and how it is tuned by default: by BFGS, often on Laplace's log evidence."""
-    joint = classes > 2 and model.get("classes", "joint") == "joint"
-    out = {"kernel": "se", "likelihood": "softmax" if joint else "probit", "inference": "ep", **model}
-    methods, likelihoods = ({next(iter(p), "") if isinstance(p, Mapping) else str(p).strip("{ ").split(":")[0] for p in
-                             (of if isinstance(of, list) else [of])} for of in (out["inference"], out["likelihood"]))
-    methods -= {"laplace", "base_rate", "logistic_regression", "p1nn", "svm", "least_squares"}
-    smooth = likelihoods <= {"probit", "logit", "softmax", "ordinal"}  # Laplace's method needs derivatives
-    quick = "laplace" if smooth and methods in ({"ep"}, {"sampling"}) else "ep" if methods == {"sampling"} else ""
-    prior = all("prior" in str(k) for k in (out["kernel"] if isinstance(out["kernel"], list) else [out["kernel"]]))
-    return out, {"method": "bfgs", **({"inference": quick} if quick else {}),
-                 **({"objective": "log_posterior"} if prior else {})}
 
 
 class GaussianProcessClassifier(_Classifier):
@@ -487,14 +464,12 @@ class GaussianProcessClassifier(_Classifier):
 
     def _tune(self, process: Process, data: dict[str, Any]) -> None:
         names = ("kernel", "mean", "inference", "likelihood", "classes")[:5 if len(self.classes_) > 2 else 4]
-        model, tune = _completed({name: getattr(self, name) for name in names if getattr(self, name) is not None},
-                                 len(self.classes_))
-        study = {"seed": _seed(self.random_state), "data": {**data, "preprocess": self.preprocess}}
+        study = {name: v for name in (*names, "preprocess", "tune") if (v := getattr(self, name)) is not None}
         if not isinstance(self.cv, (int, np.integer, type(None))):
             raise InvalidError(f"cv is {self.cv!r}, expected a number of folds, such as 10, or None")
-        if self.cv is not None:
-            study |= {"evaluate": {"kfold": {"k": int(self.cv)}}, "predict": {"sets": {"coverage": 0.9}}}
-        process.study("model.yaml", _written(study, model=model, tune=self.tune or tune))
+        study |= {"seed": _seed(self.random_state)} if self.cv is None else {
+            "seed": _seed(self.random_state), "evaluate": {"kfold": {"k": self.cv}}}
+        process.study("model.yaml", self._made(process, study, data)["study"])
         process.command("fit", "model.yaml", "-m", "model.json", verbose=self.verbose)
 
 
@@ -542,9 +517,9 @@ class TunedClassifier(_Classifier):
             study has kernels, base_rate and logistic_regression, with preprocess power if inputs are skewed. Other keys
             of a mapping are ``"preprocess": "standardize"``, ``"tune": {"method": "bfgs", "restarts": 5}``,
             ``"evaluate": {"kfold": {"k": 10}}`` (or another of ``explain("splitters")``), ``"predict": {"sets":
-            {"coverage": 0.9}, "threshold": {"maximise": "f1"}}``, of which sets() needs the first, and ``"data":
-            {"group": "customer"}``, a column of X: cases of one customer are held out together. YAML has the first ones
-            below model, and all that is needed; the table of fit takes the place of its files.
+            {"coverage": 0.9}, "threshold": {"maximise": "f1"}, "loss": {"ill": {"well": 5}}}``, of which sets() needs
+            the first and the last says what it costs to take ill for well, and ``"data": {"group": "customer"}``, a
+            column of X: cases of one customer are held out together. In YAML the first ones are below model.
         time (text or seconds, optional): What the default study of a large table is expected to take where nothing else
             runs, within half of it, and no limit: 30s, 2m (the default), 4h or overnight. Small tables take less.
         random_state, verbose: As of GaussianProcessClassifier. Without random_state the study has the seed.
@@ -578,28 +553,20 @@ class TunedClassifier(_Classifier):
             if "\n" not in text and ": " not in text:
                 text, name = pathlib.Path(text).read_text(encoding="utf-8"), text
         else:
-            text = json.dumps(self.study or {}, default=plain, ensure_ascii=False)
-        made = json.loads(process.ask("table", text.encode(), name=name or "study.yaml" * yaml, table=data,
-                                      columns=[i.name for i in self._inputs])[1])
-        data, model, own = made["data"], made["model"], made["sections"]
+            text = {**(self.study or {}), **seed}
+        made = self._made(process, text, data, name=name or "study.yaml" * yaml, rows=len(self._rows))
         name = name or "study.yaml" * yaml * (made["text"] != text)
-        if not yaml and not model:
+        if not yaml and not made["model"]:
             time = self.time if isinstance(self.time, str) else "2m" if self.time is None else f"{self.time}s"
             texts = [i.name for i in self._inputs if i.kind == "text"] + [self._label]
             given = json.dumps({**made["given"], "texts": texts}, ensure_ascii=False)
             process.command("init", "study.yaml", "--data", "train.parquet", "--label", self._label, "--time", time,
-                            "--given", given, "--sections", _written({"data": made["rest"]}, **own, **seed))
+                            "--given", given, "--sections", made["more"])
             self.study_ = process.ask("read", name="study.yaml")[1].decode()
         elif self.time is not None:
             raise InvalidError('time is for the default study. A search of yours has "tune": {"stop": {"time": "30s"}}')
-        elif not yaml:
-            model, tune = _completed(model, len(self.classes_))
-            n, groups = min(10, len(self._rows)), {"group_kfold": {"k": 5, "stratified": True}}
-            own = {"tune": tune, "evaluate": groups if "group" in data else {"kfold": {"k": n}}, **own, **seed}
-            sets = {"predict": {"sets": {"coverage": 0.9}}} if {*groups, "kfold"} & {*own["evaluate"]} else {}
-            self.study_ = _written({**sets, **own, "data": data}, model=model)
         else:
-            self.study_ = made["text"]
+            self.study_ = made["text" if yaml else "study"]
         process.study("study.yaml", self.study_, name)
         text = process.command("run", "study.yaml", "-o", "run", *settings, verbose=self.verbose, partly=True)
         more = ("-o", "run", "--resume", "-m", "model.json", *settings)
@@ -610,6 +577,7 @@ class TunedClassifier(_Classifier):
         how = (model := Model(process.ask("read", name="model.json")[1])).field("tuned")
         tune = {k: how[k] for k in ("method", "objective", "inference")} if how["method"] == "bfgs" else how["method"]
         best = run["configurations"][run.get("answer", {}).get("configuration", 0)]
-        decisions = {"threshold": model.field("threshold"), **((best["evaluations"] or [{}])[0].get("decisions") or {})}
+        decisions = (best["evaluations"] or [{}])[0].get("decisions") or {}
+        decisions = {"threshold": (model.field("threshold") or [None])[0], **decisions}
         more = {"model": {**model.arguments(), "tune": tune}, "scores": best["scores"], "decisions": decisions}
         self.answer_ = {**run["answer"], **more} if "answer" in run else {}

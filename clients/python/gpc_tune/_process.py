@@ -20,6 +20,7 @@ import numpy as np
 _processes: "weakref.WeakSet[Process]" = weakref.WeakSet()
 _resident: "Callable[[], Optional[Process]]" = lambda: None
 _choosing = threading.RLock()
+_warned: set[str] = set()
 # Exit codes: mistakes on the command line, in files and data, and in the folder; and a run of which some jobs failed.
 INVALID, FAILURES = (2, 3, 6), 4
 
@@ -78,10 +79,13 @@ def program() -> str:
 
 
 def warn(text: str) -> None:
-    """Gives a warning of the program, at the line that called this package. Missing values are allowed."""
+    """Gives a warning of the program at the line that called this package, by default once whatever its numbers are."""
     text = in_python(text)
-    if text.startswith("values of ") and " stands in for each" in text:
+    kind = re.sub(r"(?<![\w-])[-+]?\d[\d.e+-]*", "", text)
+    how = [*(of[0] for of in warnings.filters if of[1] is None and issubclass(GpcTuneWarning, of[2])), "default"]
+    if how[0] == "default" and kind in _warned or text.startswith("values of ") and " stands in for each" in text:
         return
+    _warned.add(kind)
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("gpc_tune."):
         frame, level = frame.f_back, level + 1

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import weakref
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from ._classifiers import Part, Report, _seed, plain
@@ -63,14 +63,19 @@ class Search:
         method (text): bayes, auto, random, sobol, latin_hypercube; for numbers alone nelder_mead, which ends where it
             converges, and cmaes, which takes whole generations.
         maximize (bool): Large values are good.
+        noise (bool): f gives another value for the same point, whose noise a regression takes out: see ``best_``.
+        objectives (names): Values that are minimised, where f and tell give a dict of named ones. See ``pareto_``.
+        require (mapping): Bounds of named values, ``{"memory": {"at_most": 8e9}}`` or at_least, for best points.
         n_jobs (int): Points that can be out before their values are told, -1 for as many as cores. The k-th point of
             bayes, auto and cmaes needs the values of the first k - n_jobs, and ask raises Wait; nelder_mead has one.
         stop_early (text or mapping, optional): Rule that ends trials early by their values on the way: median,
             successive_halving, or with options ``{"median": {"from": 10}}``.
         folder (path, optional): Where one Python keeps the search; it goes on with the same arguments, or more trials.
+            A second one is refused: one asks for all points, or each runs the commands ask and tell of the program.
         random_state (int, optional): Seed of the search. Without one it is 0, so that a search repeats."""
     def __init__(self, space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool = False,
-                 n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
+                 noise: bool = False, objectives: Part = (), require: Part = None, n_jobs: int = 1,
+                 stop_early: Part = None, folder: Path = None, random_state: Optional[int] = None):
         self._arguments = {name: of for name, of in locals().items() if name != "self"}
         if method not in METHODS:
             raise InvalidError(f"method is {method!r}, expected one of {', '.join(METHODS)}")
@@ -78,10 +83,15 @@ class Search:
             raise InvalidError(f"n_jobs is {n_jobs!r}, expected a whole number, 1 or more, or -1 for all cores")
         self._jobs = n_jobs = os.cpu_count() or 1 if n_jobs == -1 else int(n_jobs)
         self.done, self._folder = False, os.path.abspath(os.fspath(folder)) if folder is not None else ""
-        program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize": not maximize,
-                   **({} if stop_early is None else {"stop_early": stop_early})}
+        objectives = [objectives] if isinstance(objectives, str) else list(objectives or ())
+        if objectives if maximize else require and not objectives:
+            raise InvalidError("objectives are names of values to minimise: require needs some, maximize takes none")
+        more = {"stop_early": stop_early, "noise": noise, "require": require}
+        program = {"hyperparameters": {name: _range(name, of) for name, of in space.items()}, "minimize":
+                   objectives or not maximize, **{key: of for key, of in more.items() if of}}
+        self._values = list(dict.fromkeys([*objectives, *(require or ())]))
         self._real = {name for name, of in program["hyperparameters"].items() if {"linear", "log"} & of.keys()}
-        self._names, self._trials, self._method, self._maximize = list(space), int(trials), method, maximize
+        self._names, self._trials, self._method = list(space), int(trials), method
         parallel = {"parallel": n_jobs} if n_jobs > 1 and method in ("bayes", "auto", "cmaes") else {}
         study = json.loads(json.dumps({
             "version": 1, "name": "search", "seed": _seed(random_state), "program": program,
@@ -93,7 +103,7 @@ class Search:
             self._held = _held.get(key) or _held.setdefault(key, _Held(lock))
             if os.path.exists(os.path.join(self._run, "manifest.json")):
                 _compare(self._folder, was := json.loads(pathlib.Path(self._file).read_text()), study)
-                study["tune"] = {**was["tune"], "trials": self._trials}
+                study = {**was, "tune": {**was["tune"], "trials": self._trials}}  # with its order of space
                 if parallel and n_jobs > (n := was["tune"].get("parallel", 1)):
                     warn(f"{n} calls run at once: {method} goes on with the n_jobs with which this folder began")
         self._process, self._lock = keep(self, Process()), threading.RLock()
@@ -139,12 +149,16 @@ class Search:
         """Whether the rule stop_early ends a point with these values on the way, (step, value) each."""
         return json.loads(self._tell(asked, way, [], "running"))["stop"]
 
-    def tell(self, asked: Union[Asked, str], value: Optional[float], why: str = "it has no value", *,
+    def tell(self, asked: Union[Asked, str], value: Union[float, Mapping, None], why: str = "it has no value", *,
              way: Sequence[Tuple[float, float]] = (), early: bool = False, seconds: float = 0) -> None:
-        """Records the value of a point; None or NaN means that it failed, for the reason why. way has its (step, value)
-        on the way; with early it ended early, with the last of them. seconds is by default the time since ask."""
+        """Records the value of a point, or a dict of its named values; None or NaN means that it failed, for the reason
+        why. way has its (step, value) on the way; with early it ended early, with the last of them. seconds is by
+        default the time since ask."""
+        values = {"": value} if not self._values or not isinstance(value, Mapping) else {
+            name: v for name, v in value.items() if name in self._values}
         failed = ["failed", why if value is None else f"the value is {value}"]
-        text = ["early"] if early else failed if value is None or not math.isfinite(value) else [repr(float(value))]
+        text = ["early"] if early else failed if not all(v is not None and math.isfinite(v) for v in values.values()) \
+            else [f"{name}={float(v)!r}".lstrip("=") for name, v in values.items()]  # type: ignore[arg-type]
         self._tell(asked, way, [f"--seconds={float(seconds)!r}"], *text)
 
     def _tell(self, asked: Union[Asked, str], way: Sequence[Tuple[float, float]], flags: list[str], *text: str) -> str:
@@ -155,8 +169,7 @@ class Search:
         return self._command("tell", self._file, "-o", self._run, "--extend", *steps, *flags, "--", name, *text)
 
     def _typed(self, point: dict[str, Value]) -> dict[str, Value]:
-        """A point with floats in ranges of numbers, which JSON may have without a fraction."""
-        return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}
+        return {name: float(v) if name in self._real and v is not None else v for name, v in point.items()}  # of JSON
 
     @property
     def untold_(self) -> list[Asked]:
@@ -169,45 +182,59 @@ class Search:
         """The points with a value, in their order, as dicts: ``point`` has the values by name; ``value`` is NaN if the
         trial failed; ``failure`` says why, and else is None; ``stopped`` is True where it was stopped early;
         ``seconds`` is the time of the call of f, with ask and tell the time between; ``way`` has the values on the way,
-        (step, value) each. ``pandas.json_normalize(trials_)`` is a table with a column for each value of the point."""
-        if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
-            return []  # no point was asked for
-        table = json.loads(self._command("export", self._run, "--what", "trials", "--format", "json", warned=False))
+        (step, value) each; ``values``, of objectives and require, by name, and ``allowed``, whether require holds, are
+        there if these are given. ``pandas.json_normalize(trials_)`` is a table of all."""
         return [{"point": self._typed(t["hyperparameters"]), "value": math.nan if t["value"] is None else
                  float(t["value"]), "failure": t["failure"], "stopped": t["status"] == "stopped early", "seconds":
-                 float(t["wall_seconds"]), "way": [(float(step), float(v)) for step, v in (t["way"] or {}).items()]}
-                for t in table]
+                 float(t["wall_seconds"]), "way": [(float(step), float(v)) for step, v in (t["way"] or {}).items()],
+                 **({"values": {name: t.get(name, t["value"]) for name in self._values}, "allowed": t["status"] ==
+                     "evaluated"} if self._values else {})}
+                for t in self._rows("trials")]
+
+    def _rows(self, what: str) -> list[dict[str, Any]]:
+        """The rows of a table of the run."""
+        if not os.path.exists(self._process.path(os.path.join(self._run, "manifest.json"))):
+            return []  # no point was asked for
+        return json.loads(self._command("export", self._run, "--what", what, "--format", "json", warned=False))
 
     @property
     def importance_(self) -> list[dict[str, Any]]:
         """How much each value of a point matters, the most important first: dicts of ``hyperparameter``, its name;
         ``alone``, its share of the variance of f over the space, 0 to 1; ``total``, with its interactions; their errors
         ``alone_error`` and ``total_error``, None if ``r2`` < 0.5; ``r2``, how well a regression predicts values."""
-        rows = json.loads(self._command("export", self._run, "--what", "importance", "--format", "json", warned=False))
+        rows = self.best_ and self._rows("importance")
         if why := rows[0]["failure"]:
             raise GpcTuneError(f"it is not known which values matter: {why}")
         return [{key: of for key, of in t.items() if key not in ("configuration", "failure")} for t in rows]
 
     @property
     def best_(self) -> Tuple[dict[str, Value], float]:
-        """The best point, a dict as f takes it, and its value: (point, value)."""
-        trials = self.trials_
-        if not (told := [(t["point"], t["value"]) for t in trials if math.isfinite(t["value"]) and not t["stopped"]]):
-            failed = [t["failure"] for t in trials if t["failure"]][-1:]
+        """The best point, a dict as f takes it, and its value, the first of objectives: (point, value). With noise it
+        is once all are told the point whose expected value is best, and this value, and before the luckiest one."""
+        if not (rows := self._rows("best_points")):
+            failed = [t["failure"] for t in self._rows("trials") if t["failure"]][-1:]
             raise GpcTuneError("; the last has failed: ".join(["no point has a value yet", *failed]))
-        return (max if self._maximize else min)(told, key=lambda t: t[1])
+        return self._typed(rows[0]["hyperparameters"]), float(rows[0]["value"])
+
+    @property
+    def pareto_(self) -> list[Tuple[dict[str, Value], dict[str, float]]]:
+        """With several objectives, the points that no other one dominates, and their objectives by name."""
+        return [(self._typed(t["hyperparameters"]), {name: float(t[name]) for name in self._values if name in t})
+                for t in self._rows("pareto")]
 
     @property
     def report_(self) -> Report:
         """The report of the search."""
+        self._rows("trials") or self.best_  # which raises
         self._command("report", self._run, "--formats", "html", warned=False, partly=True)
         page = pathlib.Path(self._process.path(os.path.join(self._run, "report.html"))).read_text(encoding="utf-8")
         return Report(self._command("show", self._run, warned=False), page)
 
 
-def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes",
-             maximize: bool = False, n_jobs: int = 1, stop_early: Part = None, folder: Path = None, random_state:
-             Optional[int] = None, catch: Tuple[Type[BaseException], ...] = (), verbose: bool = False) -> Search:
+def minimize(f: Callable[..., Any], space: Mapping[str, Any], *, trials: int = 50, method: str = "bayes", maximize: bool
+             = False, noise: bool = False, objectives: Part = (), require: Part = None, n_jobs: int = 1, stop_early:
+             Part = None, folder: Path = None, random_state: Optional[int] = None, catch: Any = (), verbose: bool =
+             False) -> Search:
     """Searches the point at which f is smallest, or with maximize largest, and returns the Search: its ``best_`` is
     (point, value), and ``trials_`` has point, value, failure, stopped, seconds and way of each.
 
@@ -219,17 +246,22 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         >>> search.best_, sum(t["stopped"] for t in search.trials_)
 
     Parameters:
-        f (function): Takes a point, a dict of values by name, and returns a number. NaN is a failed trial. Arguments
+        f (function): Takes a point, a dict of values by name, and returns a number, or with objectives and require a
+            dict of named ones, ``{"loss": 0.4, "memory": 2e9}``. NaN is a failed trial. Arguments
             that all have names of the space, two or more, as in ``lambda x, n: x + n``, are given the values instead.
             Otherwise a second argument is the Trial, whose report(step, value) takes values on the way.
-        space, trials, method, maximize, stop_early, folder, random_state: As of Search.
+        space, trials, method, maximize, noise, objectives, require, stop_early, folder, random_state: As of Search.
         n_jobs (int): Calls of f at once, in threads; see Search. The points do not depend on how long f takes. Ctrl-C
             waits for the calls that run, and a folder keeps their values; a second one ends the search at once.
         catch (exceptions): Those of f that are failed trials; others end the search.
         verbose (bool): Shows every value on standard error."""
-    search = Search(space, trials=trials, method=method, maximize=maximize, n_jobs=n_jobs, stop_early=stop_early,
-                    folder=folder, random_state=random_state)
+    catch = catch if isinstance(catch, (tuple, list)) else (catch,)
+    if not all(isinstance(one, type) and issubclass(one, BaseException) for one in catch):
+        raise TypeError(f"catch is {catch!r}, expected exceptions, such as (ValueError, OverflowError)")
+    search = Search(space, trials=trials, method=method, maximize=maximize, noise=noise, objectives=objectives, require=
+                    require, n_jobs=n_jobs, stop_early=stop_early, folder=folder, random_state=random_state)
     call, called, before = _caller(f, space), [], len(search.trials_)  # type: ignore[var-annotated]
+    kind = f"dict with a number for each of {names}" if (names := search._values) else "number"
 
     def run(asked: Asked) -> None:
         called.append(asked)
@@ -237,17 +269,19 @@ def minimize(f: Callable[..., float], space: Mapping[str, Any], *, trials: int =
         why, began = "it has no value", time.perf_counter()
         try:
             value = call(dict(asked.point), trial)
-            if not hasattr(value, "__float__"):
-                raise InvalidError(f"f returned {value!r} at {asked.point}, expected a number; NaN is a failed trial")
+            got = [value] if not names else map(value.get, names) if isinstance(value, Mapping) else [None]
+            if not all(hasattr(v, "__float__") for v in got):
+                raise InvalidError(f"f returned {value!r} at {asked.point}, expected a {kind}; NaN is a failed trial")
         except StopTrial:
             if not trial.stopped:
                 raise
-        except catch as wrong:
+        except tuple(catch) as wrong:
             value, why = None, f"{type(wrong).__name__}: {wrong}"
         search.tell(asked, value, why, way=trial.values, early=trial.stopped, seconds=time.perf_counter() - began)
         value = trial.values[-1][1] if trial.stopped else value
         if verbose and value is not None:
-            print(f"{number}: {value:.6g} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr)
+            shown = f"{value}" if names else f"{value:.6g}"
+            print(f"{number}: {shown} at {asked.point}{', stopped early' * trial.stopped}", file=sys.stderr)
 
     def work(asked: Asked) -> None:
         try:
@@ -313,7 +347,8 @@ def _range(name: str, of: Any) -> Any:
 def _compare(folder: str, *studies: dict[str, Any]) -> None:
     """Raises if the search in a folder cannot go on as another one, with the same arguments but for more trials."""
     was, now = ({"trials": of["tune"]["trials"], "method": of["tune"]["method"], "random_state": of["seed"],
-                 "maximize": not of["program"]["minimize"], "stop_early": of["program"].get("stop_early"), **{
+                 "maximize": not (m := of["program"]["minimize"]), "objectives": m if isinstance(m, list) else None,
+                 **{name: of["program"].get(name) for name in ("noise", "require", "stop_early")}, **{
                  f"space[{name!r}]": one for name, one in of["program"]["hyperparameters"].items()}} for of in studies)
     if wrong := [f"{name} was {was.get(name)!r}, and is {now.get(name)!r}" for name in {**was, **now}
                  if (now[name] < was[name] if name == "trials" else now.get(name) != was.get(name))]:

@@ -12,7 +12,6 @@ from typing import Any, Callable, Iterable, NamedTuple, Optional, Sequence, Unio
 import numpy as np
 from ._process import warn
 
-ID = re.compile(r"(?i)^(id|uuid|key|index|row|unnamed: 0)$|[_ .-](id|nr|no|key)$|(?-i:[a-z](Id|ID|Nr|No)$)")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?")
 Values = Union[np.ndarray, "list[bytes]"]  # float64 with NaN for missing, or texts with b"" for missing
 
@@ -144,12 +143,6 @@ def learn(names: Optional[list[Any]], columns: list[Any], taken: Iterable[str], 
             meaning["date"].update({"zone": zone} if zone else {})
         out.append(Column(name, kind, meaning))
     return out
-
-
-def identifies(column: Column, values: Values) -> bool:
-    """Whether a column has the name of an identifier, and another whole number or text in every row."""
-    whole = column.kind == "text" or column.kind == "number" and not (values % 1).any()  # type: ignore[operator]
-    return bool(whole and ID.search(column.name)) and len({*values}) == len(values) > 2
 
 
 def values_of(values: Any, kind: str, local: bool = False) -> Values:

@@ -104,21 +104,6 @@ def test_why_names_rows_of_fit(tmp_path):
     assert gpc_tune.load(tmp_path / "model.json").why(inputs[:1])["nearest"][0].startswith(f"({classes[0]}, 1.00)")
 
 
-def test_laplace_tunes_for_ep():
-    """EP alone takes 15 times the time for ten classes and 50 inducing inputs, which Laplace's method takes over."""
-    tunes = lambda **model: _classifiers._completed(model, 10)[1].get("inference")
-    for inference in ("ep", {"ep": None}, {"ep": {"inducing": 50}}, "{ep: {inducing: 50}}", ["ep", "base_rate"],
-                      [{"ep": {"damping": .5}}, "laplace"], ["ep"], "sampling"):
-        assert tunes(inference=inference) == tunes() == "laplace", inference
-    for inference in ({"pl": {"inducing": 50}}, {}, "vb", ["ep", "pl"], ["base_rate"], "laplace"):
-        assert tunes(inference=inference) is None, inference
-    for likelihood in ("logit", "ordinal", {"probit": None}, ["probit", "logit"]):
-        for inference in ("ep", "sampling"):
-            assert tunes(likelihood=likelihood, inference=inference) == "laplace"
-    for likelihood in ("noisy_threshold", "{step: }", "multinomial_probit"):  # which Laplace's method does not take
-        assert (tunes(likelihood=likelihood), tunes(likelihood=likelihood, inference="sampling")) == (None, "ep")
-
-
 def test_a_label_with_the_name_of_an_input_leaves_the_inputs_their_names():
     label = (X["a"] > R.normal(size=60)).astype(int)
     assert label.name == "a"
@@ -835,3 +820,28 @@ def test_pairs_are_those_of_classes():
     text = gpc_tune.explain("pairs")
     assert "| Two classes" in text and "| Three classes" in text and "| Numbers" not in text
     assert text.endswith("Labels are classes here, no numbers.")
+
+
+def test_warnings_that_differ_in_numbers_are_given_once():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.resetwarnings()
+        for n in ("1", "2.5"):
+            gpc_tune._process.warn(f"x1 adds nothing: the difference is {n} bits")
+            gpc_tune._process.warn(f"x{n} adds nothing: the difference is 1 bits")
+        assert [str(w.message)[:12] for w in found] == ["x1 adds noth", "x2.5 adds no"]
+        warnings.simplefilter("always")
+        gpc_tune._process.warn("x1 adds nothing: the difference is 3 bits")
+        assert len(found) == 3
+
+
+@pytest.mark.parametrize("dtype", ["string", "Int64", "boolean"])
+def test_missing_labels_of_pandas(dtype):
+    labels = pd.Series([1, 0] * 30).astype(dtype)
+    labels[3] = pd.NA
+    with pytest.raises(ValueError, match="^Input y contains NaN"):
+        gpc_tune.GaussianProcessClassifier().fit(X, labels)
+
+
+def test_reports_of_effects_have_their_table():
+    effects = fitted().effects(X, Y, repeats=2)
+    assert str(effects.report_) == repr(effects) and len(str(effects.report_).splitlines()) > 2

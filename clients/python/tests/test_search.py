@@ -367,3 +367,66 @@ def test_lines_of_verbose_count_trials(capfd, tmp_path):
     for trials, want in ((2, ["1: ", "2: "]), (3, ["3: "])):
         gpc_tune.minimize(lambda p: p["x"], {"x": (0.0, 1.0)}, trials=trials, method="sobol", folder=tmp_path / "mine", verbose=True)
         assert [line[:3] for line in capfd.readouterr().err.splitlines()] == want
+
+
+def test_with_noise_the_best_point_has_the_best_expected_value():
+    """The loss is 0 or more, and noise makes the luckiest value negative."""
+    def noisy(point):
+        return (point["x"] - .3) ** 2 + draws.gauss(0, .1)
+
+    draws = random.Random(1)
+    search = gpc_tune.minimize(noisy, {"x": (0.0, 1.0)}, trials=12, noise=True)
+    point, value = search.best_
+    lucky = min(t["value"] for t in search.trials_)
+    measured, = [t["value"] for t in search.trials_ if t["point"] == point]
+    assert lucky < -.1 and lucky < value != measured and abs(value - (point["x"] - .3) ** 2) < .1
+    assert "luckiest value" in str(search.report_)
+
+
+def test_objectives_and_bounds(tmp_path):
+    def f(point):
+        seen.append(point["x"])
+        return {"loss": (point["x"] - .3) ** 2, "seconds": 1 - point["x"], "memory": point["x"] * 1e9, "note": "none"}
+
+    seen, keys = [], {"objectives": ("loss", "seconds"), "require": {"memory": {"at_most": 8e8}}}
+    search = gpc_tune.minimize(f, {"x": (0.0, 1.0)}, trials=8, folder=tmp_path / "mine", verbose=True, **keys)
+    allowed = [x for x in seen if x <= .8]
+    free = [x for x in allowed if not any((o - .3) ** 2 <= (x - .3) ** 2 and o > x for o in allowed)]
+    assert sorted(p["x"] for p, _ in search.pareto_) == sorted(free) and len(allowed) < 8 and len(free) > 1
+    assert all(of == {"loss": (p["x"] - .3) ** 2, "seconds": 1 - p["x"]} for p, of in search.pareto_)
+    best = min(allowed, key=lambda x: (x - .3) ** 2)
+    assert search.best_ == ({"x": best}, (best - .3) ** 2)
+    assert [(t["values"]["memory"], t["allowed"]) for t in search.trials_] == [(x * 1e9, x <= .8) for x in seen]
+    with pytest.raises(gpc_tune.InvalidError, match="require was .*8.* and is None"):
+        gpc_tune.Search({"x": (0.0, 1.0)}, trials=8, folder=tmp_path / "mine", objectives=keys["objectives"])
+    for wrong in ({"require": keys["require"]}, {"objectives": "loss", "maximize": True}):
+        with pytest.raises(gpc_tune.InvalidError, match="objectives .*: require needs some, maximize takes none"):
+            gpc_tune.Search({"x": (0.0, 1.0)}, **wrong)
+    one = gpc_tune.Search({"x": (0.0, 1.0)}, trials=2, method="sobol", objectives="loss", require=keys["require"])
+    one.tell(one.ask(), {"loss": -2, "memory": 9e8})
+    with pytest.raises(gpc_tune.InvalidError, match="no value \"memory\" is told"):
+        one.tell(one.ask(), {"loss": 3})
+    one.tell(one.untold_[0], {"loss": 3, "memory": 7e8})
+    assert one.best_[1] == 3 and one.trials_[0]["values"] == {"loss": -2, "memory": 9e8}
+    with pytest.raises(gpc_tune.InvalidError, match="expected a dict with a number for each of .'loss'"):
+        gpc_tune.minimize(lambda p: 1.0, {"x": (0.0, 1.0)}, objectives="loss")
+
+
+def test_names_are_in_any_order_where_a_search_goes_on(tmp_path):
+    gpc_tune.minimize(lambda a, b: a + b, {"a": (0.0, 1.0), "b": (1, 3)}, trials=2, folder=tmp_path / "mine")
+    search = gpc_tune.minimize(lambda a, b: a + b, {"b": (1, 3), "a": (0.0, 1.0)}, trials=4, folder=tmp_path / "mine")
+    assert search.trials_[:2] == gpc_tune.Search({"a": (0.0, 1.0), "b": (1, 3)}, trials=4, folder=tmp_path / "mine"
+                                                 ).trials_[:2] and len(search.trials_) == 4
+
+
+def test_a_search_without_values_says_so():
+    search = gpc_tune.Search({"x": (0.0, 1.0)})
+    for name in ("importance_", "report_", "best_"):
+        with pytest.raises(gpc_tune.GpcTuneError, match="^no point has a value yet"):
+            getattr(search, name)
+
+
+@pytest.mark.parametrize("catch", ["ValueError", (ValueError, "no"), int])
+def test_catch_has_exceptions(catch):
+    with pytest.raises(TypeError, match=r"expected exceptions, such as \(ValueError, OverflowError\)"):
+        gpc_tune.minimize(lambda p: 1, {"x": (0.0, 1.0)}, catch=catch)

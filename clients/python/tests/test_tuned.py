@@ -199,7 +199,7 @@ def test_decisions_of_an_answer():
     predict = {"predict": {"loss": {"ill": {"well": 10}}, "threshold": {"maximise": "utility"}}}
     plain, tuned = (TunedClassifier({**study, **more}, verbose=False).fit(GROUPED[["a"]], y) for more in ({}, predict))
     assert plain.answer_["decisions"]["threshold"] is None
-    threshold, = tuned.answer_["decisions"]["threshold"]
+    threshold = tuned.answer_["decisions"]["threshold"]
     p = tuned.predict_proba(GROUPED[["a"]])[:, 0]
     assert ((p >= threshold) == (tuned.predict(GROUPED[["a"]]) == "ill")).all() and threshold != .5
     assert f"decisions cost {tuned.answer_['decisions']['mean_loss']:.4g} per case" in str(tuned.report_)
