@@ -818,3 +818,24 @@ func TestPercentSignsOfLaterCases(t *testing.T) {
 		t.Errorf("%v, %v", d.Warnings, err)
 	}
 }
+
+// Whole numbers that double precision rounds are counted in a warning; those that it has exactly, and
+// fractions, are not.
+func TestRoundedNumbersAreCounted(t *testing.T) {
+	d, err := load(t, Spec{Label: "y"}, "big,even,real,y\n100000000000000076,9007199254740994,0.1,u\n"+
+		"9007199254740993,9007199254740992,100000000000000076.5,v\n-9007199254740993,3,1e20,u\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, w := range d.Warnings {
+		if w.Kind == cause.Rounded {
+			all = append(all, w.String())
+		}
+	}
+	const want = `whole numbers of "big" have more digits than double precision, and are rounded; if they are names, list ` +
+		"it under categories or drop (cases: 3)"
+	if len(all) != 1 || all[0] != want {
+		t.Errorf("%q, want %q", all, want)
+	}
+}

@@ -94,6 +94,7 @@ type table struct {
 type signs struct {
 	currency map[int]string // currency signs of input columns
 	scales   [][2]int       // per column: numbers other than 0 without a percent sign, and numbers with one
+	rounded  map[int]int    // numbers of digits beyond double precision, by the column
 	percent  map[int]bool   // whether an input column of the training cases has percent signs
 }
 
@@ -258,6 +259,7 @@ func (t *table) addNumber(line int, at func(j int) int, j int, f tables.Field, v
 	if t.meanings[j] == nil && !f.Typed && !math.IsNaN(v) {
 		t.oneCurrency(line, at, j, f.Text)
 		t.oneScale(j, f.Text, v)
+		t.exact(j, f.Text, v)
 	}
 	t.numbers.Set(n, t.place[j], v)
 }
@@ -430,6 +432,18 @@ func (t *table) mixedScale(j int) {
 	}
 }
 
+// exact counts whole numbers that double precision rounds.
+func (t *table) exact(j int, text string, v float64) {
+	const whole = 1 << 53
+	if math.Abs(v) < whole || strings.Trim(text, "+-0123456789") != "" || fmt.Sprintf("%.0f", v) == text {
+		return
+	}
+	if t.rounded == nil {
+		t.rounded = map[int]int{}
+	}
+	t.rounded[j]++
+}
+
 // percents reports whether column j has percent signs, and has them at all numbers other than 0.
 func (t *table) percents(j int) bool {
 	return t.scales != nil && t.scales[j][0] == 0 && t.scales[j][1] > 0
@@ -497,6 +511,10 @@ func (t *table) remedy(inFile, inSection string) string {
 func (t *table) finish() {
 	for j := range t.scales {
 		t.mixedScale(j)
+	}
+	for _, j := range slices.Sorted(maps.Keys(t.rounded)) {
+		t.Warnings = append(t.Warnings, cause.Rounded.Of(t.rounded[j], "whole numbers of %q have more digits than "+
+			"double precision, and are rounded; if they are names, list it under categories or drop", t.Names[j]))
 	}
 	for j := range t.texts {
 		t.texts[j] = t.texts[j][:min(len(t.rows), len(t.texts[j]))]

@@ -203,6 +203,8 @@ var (
 	Comments = kind("comments", "lines with # are left out as comments", "they may be cases")
 	Percent  = kind("percent", "some numbers of a column have a percent sign, others have none",
 		"these may be 100 times too large")
+	Rounded = kind("rounded", "whole numbers are rounded to double precision",
+		"different ones may become the same")
 	Leak = kind("leak", "inputs alone predict the class almost perfectly",
 		"scores are too good if they were not known before the outcome")
 	Labels = kind("labels", "labels are written in several ways",
