@@ -114,14 +114,8 @@ func (s *TableStudy) split(study map[string]any) {
 // merge sets the keys of a study.
 func (s *TableStudy) merge(own, table map[string]any, columns []string) error {
 	named := func(key string) []string { return namesOf(own[key], columns) }
-	if label, _ := own["label"].(string); slices.Contains(columns, label) {
-		return fmt.Errorf("data: {label: %s} is a column of X, and the labels are y: leave one of them out", label)
-	}
-	if own["test"] != nil {
-		return errors.New("data: {test: ...} has no use where fit has one table: leave it out, and score other cases")
-	}
-	if own["weights"] != nil && table["weights"] != nil {
-		return fmt.Errorf("sample_weight and data: {weights: ...} are both given: leave one of them out")
+	if err := contradicts(own, table, columns); err != nil {
+		return err
 	}
 	for key, value := range own {
 		if slices.Contains(files, key) {
@@ -139,16 +133,11 @@ func (s *TableStudy) merge(own, table map[string]any, columns []string) error {
 	drop, categories := named("drop"), named("categories")
 	roles := slices.Concat(named("group"), named("weights"), named("id"), drop)
 	if meanings == nil && inputs != nil {
-		for _, name := range inputs {
-			if !slices.Contains(columns, name) {
-				return fmt.Errorf("no column %q%s", name, registry.Suggest(name, columns))
-			}
+		others, err := without(columns, inputs, roles)
+		if err != nil {
+			return err
 		}
-		for _, name := range columns {
-			if !slices.Contains(inputs, name) && !slices.Contains(roles, name) {
-				drop, roles = append(drop, name), append(roles, name)
-			}
-		}
+		drop, roles = append(drop, others...), append(roles, others...)
 	}
 	of := map[string]any{}
 	for name, meaning := range meanings {
@@ -185,6 +174,36 @@ func (s *TableStudy) merge(own, table map[string]any, columns []string) error {
 		}
 	}
 	return nil
+}
+
+// contradicts returns an error if a study says what the table of fit says already.
+func contradicts(own, table map[string]any, columns []string) error {
+	if label, _ := own["label"].(string); slices.Contains(columns, label) {
+		return fmt.Errorf("data: {label: %s} is a column of X, and the labels are y: leave one of them out", label)
+	}
+	if own["test"] != nil {
+		return errors.New("data: {test: ...} has no use where fit has one table: leave it out, and score other cases")
+	}
+	if own["weights"] != nil && table["weights"] != nil {
+		return fmt.Errorf("sample_weight and data: {weights: ...} are both given: leave one of them out")
+	}
+	return nil
+}
+
+// without lists the columns that are neither inputs nor have another role. It returns an error if
+// an input is no column.
+func without(columns, inputs, roles []string) (others []string, err error) {
+	for _, name := range inputs {
+		if !slices.Contains(columns, name) {
+			return nil, fmt.Errorf("no column %q%s", name, registry.Suggest(name, columns))
+		}
+	}
+	for _, name := range columns {
+		if !slices.Contains(inputs, name) && !slices.Contains(roles, name) {
+			others = append(others, name)
+		}
+	}
+	return others, nil
 }
 
 // namesOf lists the names of columns in a value: a name, a number of a column, a list of them, or a
