@@ -38,14 +38,14 @@ func TestResultsSayWhatIsPredicted(t *testing.T) {
 		data, model, split, want string
 	}{
 		{"id: k, drop: [note]", "likelihood: probit, inference: laplace", "kfold",
-			`{"Label":{"Name":"y","Classes":["no","yes"],"Counts":[42,18],"Guessed":true},"left_out":[{"Column":"note","Reason":"dropped by the file"},` +
+			`{"Label":{"Name":"y","Classes":["no","yes"],"Counts":[42,18],"Guessed":true},"left_out":[{"Column":"note","Reason":"dropped"},` +
 				`{"Column":"k","Reason":"id"}],"Suspects":[{"Column":"after","Reason":"alone predicts the class, with a held-out error of 0 %"}]}`},
 		{"label: y, columns: [x]", "likelihood: probit, inference: laplace", "kfold",
 			`{"Label":{"Name":"y","Classes":["no","yes"],"Counts":[42,18],"Guessed":false},"left_out":[{"Column":"k","Reason":"not among columns"},` +
 				`{"Column":"note","Reason":"not among columns"},{"Column":"after","Reason":"not among columns"}],"Suspects":[]}`},
 		{"label: x, drop: [y, k], group: note", "likelihood: gaussian, inference: exact", "group_kfold",
-			`{"Label":{"Name":"x","Classes":null,"Counts":null,"Guessed":false},"left_out":[{"Column":"k","Reason":"dropped by the file"},` +
-				`{"Column":"y","Reason":"dropped by the file"},{"Column":"note","Reason":"group"}],"Suspects":[]}`},
+			`{"Label":{"Name":"x","Classes":null,"Counts":null,"Guessed":false},"left_out":[{"Column":"k","Reason":"dropped"},` +
+				`{"Column":"y","Reason":"dropped"},{"Column":"note","Reason":"group"}],"Suspects":[]}`},
 	} {
 		p, err := Parse(t.Context(), dir, []byte("name: said\ndata: {train: "+file+", "+c.data+"}\nmodel: {kernel: se, "+c.model+"}\ntune: none\nevaluate: {"+c.split+": {k: 2}}\n"))
 		if err != nil {

@@ -14,10 +14,11 @@ import (
 // quadratic around it. A climb with the regression and the quadratic follows, until several trials
 // in a row have not improved the value by 1e-6. Then come 20 trials of Bayes in the whole space,
 // which know the last 150 trials, and at most 8 along each axis through the best point of all
-// rounds, in this hyperparameter alone. If either find a better point, another climb follows. Bayes
-// finds a good region in few trials, the regression follows its ridges, and the quadratic finds its
-// maximum. Trials along an axis find the next maximum in its direction, and a new round finds
-// another region. The time of a proposal does not grow with the length of the search.
+// rounds, in this hyperparameter alone. If one of these finds a better point, another climb
+// follows. Bayes finds a good region in few trials, the regression follows its ridges, and the
+// quadratic finds its maximum. Trials along an axis find the next maximum in its direction, and a
+// new round finds another region. The time of a proposal does not grow with the length of the
+// search.
 //
 // With trials under way, Bayes believes its own predictions of their values. The regression and the
 // quadratic do not know them, and propose other points.

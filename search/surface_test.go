@@ -294,9 +294,9 @@ func TestAutoBeginsAnew(t *testing.T) {
 	}
 }
 
-// Branin's function with a whole number has four maxima of almost equal values, in several of which a
-// climb ends. From there the trials elsewhere find the highest, which is found here by trying each
-// whole number with a fine grid of the other.
+// Branin's function with a whole number has several maxima of similar values, and a climb may end in
+// any of them. From there the trials elsewhere find the highest. The test finds it by trying every
+// whole number with a fine grid of the other one.
 func TestAutoFindsTheHighestOfSeveralMaxima(t *testing.T) {
 	space := Space{param.Among("kind", "a", "b", "c"), spaces.Bounded("x1", param.Identity, 1, -5, 10), param.Between("x2", param.Whole, 0, 15)}
 	value := func(theta []float64) float64 {

@@ -71,7 +71,7 @@ func Starter(ctx context.Context, path, name string, given columns.Given, limit 
 	}
 	out, err := w.choose(ctx, size, limit)
 	if t != nil {
-		out.About = strings.Replace(out.About, " (dropped by the file)", "", 1) + "; the label " + t.Reason()
+		out.About += "; the label " + t.Reason()
 		out.Notes = t.Notes
 	}
 	return out, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gpc-tune/gpc-tune/internal/pattern"
+	"github.com/gpc-tune/gpc-tune/objective/comparator"
 )
 
 // flowText matches a JSON string whose text is a YAML mapping or list, such as "{se: {ard: true}}".
@@ -53,7 +54,7 @@ func completed(model map[string]any, classes int) (full, tune map[string]any) {
 		full["likelihood"] = "softmax"
 	}
 	maps.Copy(full, model)
-	others := []string{"laplace", "base_rate", "logistic_regression", "p1nn", "svm", "least_squares"}
+	others := append(comparator.Table.Names(), "laplace")
 	methods := slices.DeleteFunc(partNames(full["inference"]), func(name string) bool {
 		return slices.Contains(others, name)
 	})

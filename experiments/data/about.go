@@ -16,7 +16,7 @@ var byReason = []struct {
 
 // leftOut lists the columns of a file that are neither inputs nor the label.
 func (s Spec) leftOut(t *table) (out []LeftOut) {
-	ignoring := "dropped by the file"
+	ignoring := "dropped"
 	if s.Columns.Chosen != nil {
 		ignoring = "not among columns"
 	}

@@ -28,10 +28,10 @@ func TestAbout(t *testing.T) {
 		{Spec{Label: "y", Classes: []cells.Name{"no", "yes"}, Subsample: 3},
 			func(d *Data) {
 				d.OtherClasses = []Count{{Class: "maybe", N: 3}, {Class: "never", N: 1}}
-				d.LeftOut = []LeftOut{{"u", "dropped by the file"}, {"v", "dropped by the file"}, {"k", "id"}, {"g", "group"}, {"w", "weights"}, {"n", "counts"}}
+				d.LeftOut = []LeftOut{{"u", "dropped"}, {"v", "dropped"}, {"k", "id"}, {"g", "group"}, {"w", "weights"}, {"n", "counts"}}
 				d.Warnings = []cause.Notice{{Kind: cause.Dropped, Cases: 4, Text: "no label"}, {Kind: cause.Failure, Cases: 5, Text: "else"}}
 			},
-			"y: no (1), yes (2); from 2 inputs; left out: u, v (dropped by the file), k (id), g (group), w (weights), n (counts), " +
+			"y: no (1), yes (2); from 2 inputs; left out: u, v (dropped), k (id), g (group), w (weights), n (counts), " +
 				"maybe (3), never (1) (not in classes), all other cases (subsample), cases: 4 (no label)"},
 	} {
 		d := two()

@@ -35,7 +35,7 @@ _SHELL = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r"choose another folder with -o", "give another folder"), (r"name it under drop or id", "leave the column out"),
     (r"\bdataset train, |; name the column that holds the label", ""), (r"in a file:$", "in a study:"),
     (r"\(a key of the file: ", "(a key of a study: "), (r" program: \{command: .*?\], hyperparameters: (.*)\}", r" \1"),
-    (r"^\| Numbers +\| p(?s:.*)", "Labels are classes here, no numbers."), ("dropped by the file", "as study_ says"),
+    (r"^\| Numbers +\| p(?s:.*)", "Labels are classes here, no numbers."), (r"\(dropped\)", "(as study_ says)"),
     ("importance needs 3 cases with a label, and 0 have one", "importances need y, the labels"),
     (rf"<div><dt>[^<]*</dt><dd><code>gpc-tune [^<]*</code></dd></div>|(?<=\S) \([^()\n]*{_FLAG}[^()\n]*\)", ""),
     (rf"^{_PART}?{_FLAG}{_PART}\.?(?:\n|; |\Z)|(?:(?<=>)|;|(?<=\.)(?= )){_PART}?{_FLAG}{_PART}\.?", ""))]
